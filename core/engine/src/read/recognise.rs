@@ -1,0 +1,47 @@
+//! Which parser a file is for.
+
+use super::Reading;
+use crate::discover;
+use crate::tail::TailReport;
+use scrollback_core::{Parser, Probe, Registry, Score};
+use std::cmp::Reverse;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::path::Path;
+
+impl<'a> Reading<'a, '_> {
+    pub(super) fn recognise(&self, path: &Path, report: &mut TailReport) -> Option<&'a dyn Parser> {
+        let head = match discover::read_head(path) {
+            Ok(head) => head,
+            Err(error) => {
+                report.skipped += 1;
+                report.problem(path, None, error.to_string());
+                return None;
+            }
+        };
+        if head.trim_ascii().is_empty() {
+            // Nothing is in it yet, and nothing is wrong with it.
+            report.skipped += 1;
+            return None;
+        }
+        let probe = Probe { path, head: &head, schema: None };
+        let parser = surest(self.registry, &probe);
+        if parser.is_none() {
+            report.skipped += 1;
+            let known: Vec<&str> = self.registry.parsers().map(|parser| &*parser.spec().id).collect();
+            let what = format!("no parser knows this file; --parser chooses one of: {}", known.join(", "));
+            report.problem(path, None, what);
+        }
+        parser
+    }
+}
+
+/// Returns what [`Registry::probe`] does; a parser that panics while it looks is not the one.
+pub(crate) fn surest<'r>(registry: &'r Registry, probe: &Probe<'_>) -> Option<&'r dyn Parser> {
+    let scored = registry.parsers().filter_map(|parser| {
+        let score = catch_unwind(AssertUnwindSafe(|| parser.score(probe))).unwrap_or(Score::No);
+        (score != Score::No).then_some((parser, score))
+    });
+    // Of equals the first by id.
+    let rank = |parser: &dyn Parser, score| (parser.spec().tier, Reverse(score));
+    scored.min_by_key(|(parser, score)| rank(*parser, *score)).map(|(parser, _)| parser)
+}
