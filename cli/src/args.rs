@@ -1,0 +1,402 @@
+//! The command line. Help text is written here and nowhere else.
+
+use crate::times::Moment;
+use clap::{Args, CommandFactory as _, FromArgMatches as _, Parser, Subcommand, ValueEnum};
+use clap_complete::Shell;
+use scrollback_core::Role;
+use scrollback_store::{Kinds, Sort};
+use std::ffi::OsString;
+use std::path::PathBuf;
+
+/// The program's name unless it is given another.
+pub(crate) const NAME: &str = "scrollback";
+
+/// Records what coding agents say, think and do, from their transcripts, into a store of your own, each event
+/// exactly once; and gives it back.
+#[derive(Debug, Parser)]
+#[command(
+    version,
+    max_term_width = 100,
+    after_help = "Start with `tail`, then `sessions` and `search`. `demo` shows all of it on samples."
+)]
+struct Line {
+    #[command(subcommand)]
+    command: Command,
+}
+
+/// What is to be done.
+#[derive(Debug, Subcommand)]
+pub(crate) enum Command {
+    /// Read transcripts into the store
+    ///
+    /// Reads what is new in every transcript of every client found here, or in those that `--path` names.
+    /// Whatever was read before is not stored twice. Only one `tail` runs at a time: a second waits two
+    /// seconds and leaves with 75.
+    Tail(Tail),
+    /// Print the events of transcripts, without a store
+    ///
+    /// Prints one JSON object a line: sessions, events, usage and withdrawals, redacted, as `export` has them.
+    Parse(Parse),
+    /// Find what was said and done
+    ///
+    /// Searched are messages, the names and inputs of tool calls, decisions and notes. `--kind thinking` and
+    /// `--kind tool_result` look through the newest sessions and say how far they got.
+    Search(Search),
+    /// List sessions, the latest first
+    ///
+    /// A session of a sub-agent stands below the session that launched it, behind `↳`.
+    Sessions(Sessions),
+    /// Print a session
+    Show(Show),
+    /// Print one event in full
+    Expand(Expand),
+    /// Write sessions as lines of JSON
+    ///
+    /// The first line is `{"type":"scrollback","format":1}`. Sessions come in the order of client and id; each
+    /// is its own line, its events in order (those its client took back among them), a `withdraw` line for
+    /// each event taken back, and the tokens of its responses. The same store gives the same bytes.
+    Export(Export),
+    /// Count sessions, turns, tool calls and tokens
+    ///
+    /// A response is counted once, in the session that made it, however often it was written or copied. What the
+    /// client took back is no turn and no call, but it cost its tokens. Input is without what was read from a
+    /// cache or written to one; output includes reasoning.
+    Stats(Stats),
+    /// Say how much of the transcripts is in the store
+    ///
+    /// Says, for each client, how much was read and how much of that was understood; what was not; and which
+    /// transcripts were never read, are behind or cannot be read. Leaves with 3 if there is any of these, or
+    /// anything that is not understood or unreadable. Transcripts that were read and are gone are no failure.
+    Coverage(Coverage),
+    /// Read again what was not understood
+    ///
+    /// After an update of this program: records that were kept raw are read once more, from their transcripts, or,
+    /// where these are gone, as they were kept. Events that are stored already stay as they are. Like `tail`, it
+    /// waits two seconds for another that writes and leaves with 75.
+    Reparse(Reparse),
+    /// List the clients this program can read
+    Plugins(Plugins),
+    /// Show everything on sample sessions
+    ///
+    /// Reads a few sample sessions into a store of their own, prints what `sessions`, `search` and `show` say
+    /// of them, and leaves nothing behind.
+    Demo,
+    /// Print the completion script of a shell
+    Completions(Completions),
+}
+
+/// `tail`
+#[derive(Debug, Args)]
+pub(crate) struct Tail {
+    /// A transcript, a directory of them, or a pattern with `*`, `**` and `?`; may be given several times
+    #[arg(long = "path", value_name = "GLOB|DIR")]
+    pub(crate) paths: Vec<String>,
+    /// The parser for everything that is read; else path and content decide (`plugins` lists them)
+    #[arg(long, value_name = "ID")]
+    pub(crate) parser: Option<String>,
+    /// Say what would be read, and store nothing
+    #[arg(long)]
+    pub(crate) dry_run: bool,
+    /// Read everything again from its start; events that are stored already stay as they are
+    #[arg(long)]
+    pub(crate) again: bool,
+    /// Print the summary as one JSON object, with every problem
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+/// `parse`
+#[derive(Debug, Args)]
+pub(crate) struct Parse {
+    /// The transcripts
+    #[arg(required = true, value_name = "FILE")]
+    pub(crate) files: Vec<PathBuf>,
+    /// The parser; else path and content decide (`plugins` lists them)
+    #[arg(long, value_name = "ID")]
+    pub(crate) parser: Option<String>,
+}
+
+/// The filters that listings share.
+#[derive(Debug, Args, Default)]
+pub(crate) struct Filters {
+    /// Only of that client, by its id: `claude-code`, `codex`
+    #[arg(long, value_name = "ID", help_heading = "Filters")]
+    pub(crate) client: Option<String>,
+    /// Only of that project: its path, or the end of it (`app` for `/home/dev/app`)
+    #[arg(long, value_name = "PATH", help_heading = "Filters")]
+    pub(crate) project: Option<String>,
+    /// Only of that session: its id, the beginning of it, or at least 4 characters of its end
+    #[arg(long, value_name = "SESSION", help_heading = "Filters")]
+    pub(crate) session: Option<String>,
+    /// Only what happened then or later: `2h`, `3d`, `1w` (ago), `today`, `yesterday`, a date, RFC 3339
+    #[arg(long, value_name = "TIME", help_heading = "Filters")]
+    pub(crate) since: Option<Moment>,
+    /// Only what happened before; a day is meant from its first moment
+    #[arg(long, value_name = "TIME", help_heading = "Filters")]
+    pub(crate) until: Option<Moment>,
+}
+
+/// `search`
+#[derive(Debug, Args)]
+pub(crate) struct Search {
+    /// What to look for. All words must be found; `"…"` is a phrase, `w*` a beginning, `OR` and `NOT` are in
+    /// capitals, every other character is text. A word finds a whole identifier or any part of it
+    #[arg(required = true, value_name = "QUERY")]
+    pub(crate) query: Vec<String>,
+    #[command(flatten)]
+    pub(crate) filters: Filters,
+    /// Only of these kinds, separated by commas
+    #[arg(long, value_enum, value_name = "KIND", value_delimiter = ',', help_heading = "Filters")]
+    pub(crate) kind: Vec<Kind>,
+    /// Only messages of that role
+    #[arg(long, value_enum, value_name = "ROLE", help_heading = "Filters")]
+    pub(crate) role: Option<RoleArg>,
+    /// Only what that actor caused: `user:dev`, or a part of it (`user`, `dev`)
+    #[arg(long, value_name = "ACTOR", help_heading = "Filters")]
+    pub(crate) actor: Option<String>,
+    /// The order: by relevance among the newest 5,000 matches, one hit a turn; or the newest first
+    #[arg(long, value_enum, value_name = "ORDER", default_value_t = Order::Relevance)]
+    pub(crate) sort: Order,
+    /// At most so many hits
+    #[arg(long, value_name = "N", default_value_t = 20)]
+    pub(crate) limit: usize,
+    /// Print one JSON object a hit, each on a line
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+/// `sessions`
+#[derive(Debug, Args)]
+pub(crate) struct Sessions {
+    #[command(flatten)]
+    pub(crate) filters: Filters,
+    /// At most so many sessions; without it 25, and all of them with `--json`
+    #[arg(long, value_name = "N")]
+    pub(crate) limit: Option<usize>,
+    /// Print one JSON object a session, each on a line
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+/// `show`
+#[derive(Debug, Args)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a flag of the command line")]
+pub(crate) struct Show {
+    /// The session: its id, the beginning of it, or at least 4 characters of its end; a client before it and a
+    /// turn after it narrow it down
+    #[arg(value_name = "[CLIENT/]SESSION[:TURN]")]
+    pub(crate) session: String,
+    /// Only these kinds, separated by commas; without it everything but thinking
+    #[arg(long, value_enum, value_name = "KIND", value_delimiter = ',')]
+    pub(crate) kind: Vec<Kind>,
+    /// Print everything in full: thinking, inputs and results of tools, injected text
+    #[arg(long)]
+    pub(crate) full: bool,
+    /// Print what the session took over from another as well
+    #[arg(long)]
+    pub(crate) inherited: bool,
+    /// Print what the client took back as well
+    #[arg(long)]
+    pub(crate) withdrawn: bool,
+    /// Print the session and its events as lines of JSON
+    #[arg(long, conflicts_with = "raw")]
+    pub(crate) json: bool,
+    /// Print the client's own records, as far as they were kept (`SCROLLBACK_RAW=all`)
+    #[arg(long)]
+    pub(crate) raw: bool,
+}
+
+/// `expand`
+#[derive(Debug, Args)]
+pub(crate) struct Expand {
+    /// The event's id, or the beginning of it: at least 4 hexadecimal digits
+    #[arg(value_name = "EVENT")]
+    pub(crate) event: String,
+    /// Print the event as a line of JSON
+    #[arg(long, conflicts_with = "raw")]
+    pub(crate) json: bool,
+    /// Print the client's own record, if it was kept (`SCROLLBACK_RAW=all`)
+    #[arg(long)]
+    pub(crate) raw: bool,
+}
+
+/// `export`
+#[derive(Debug, Args)]
+pub(crate) struct Export {
+    #[command(flatten)]
+    pub(crate) filters: Filters,
+    /// Write into that file, which is replaced when everything is written; only its owner may read it
+    #[arg(long, value_name = "FILE")]
+    pub(crate) out: Option<PathBuf>,
+}
+
+/// `stats`
+#[derive(Debug, Args)]
+pub(crate) struct Stats {
+    /// What rows are told apart by, separated by commas. Of what names no model, the model is the session's; a
+    /// day is one here
+    #[arg(long, value_enum, value_name = "KEY", value_delimiter = ',', default_value = "client")]
+    pub(crate) by: Vec<Key>,
+    #[command(flatten)]
+    pub(crate) filters: Filters,
+    /// Print one JSON object a row, each on a line, and one of everything; numbers are exact
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+/// What rows of `stats` are told apart by.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Key {
+    /// The client
+    Client,
+    /// The project
+    Project,
+    /// The model
+    Model,
+    /// The day
+    Day,
+}
+
+/// `coverage`
+#[derive(Debug, Args)]
+pub(crate) struct Coverage {
+    /// Leave with 0 though something is not understood or unreadable
+    #[arg(long)]
+    pub(crate) allow_unknown: bool,
+    /// List every transcript
+    #[arg(short = 'v', long)]
+    pub(crate) sources: bool,
+    /// Print one JSON object a client, a kind not understood and a transcript, each on a line
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+/// `reparse`
+#[derive(Debug, Args)]
+pub(crate) struct Reparse {
+    /// Print the summary as one JSON object, with every problem
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+/// `plugins`
+#[derive(Debug, Args)]
+pub(crate) struct Plugins {
+    /// Print one JSON object a plugin, each on a line
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+/// `completions`
+#[derive(Debug, Args)]
+pub(crate) struct Completions {
+    /// The shell
+    #[arg(value_enum, value_name = "SHELL")]
+    pub(crate) shell: Shell,
+}
+
+/// A kind of event.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+#[value(rename_all = "snake_case")]
+pub(crate) enum Kind {
+    /// Said by a person or an agent
+    Message,
+    /// Thought by the model
+    Thinking,
+    /// A tool, asked for
+    #[value(alias = "tool-call")]
+    ToolCall,
+    /// What a tool gave back
+    #[value(alias = "tool-result")]
+    ToolResult,
+    /// Put before the model by the client, a hook or a command
+    Injected,
+    /// Recorded by a cooperating agent
+    Decision,
+    /// Written down beside the conversation
+    Note,
+    /// Something went wrong or was cut short
+    Notice,
+}
+
+impl Kind {
+    /// Returns the kinds as a set; `None` where none is named.
+    pub(crate) fn set(kinds: &[Self]) -> Option<Kinds> {
+        let mut named = kinds.iter().filter_map(|kind| Kinds::named(kind.to_possible_value()?.get_name()));
+        let first = named.next()?;
+        Some(named.fold(first, Kinds::or))
+    }
+}
+
+/// A role.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum RoleArg {
+    /// Said to the agent
+    User,
+    /// Said by the agent
+    Assistant,
+}
+
+impl From<RoleArg> for Role {
+    fn from(role: RoleArg) -> Self {
+        match role {
+            RoleArg::User => Self::User,
+            RoleArg::Assistant => Self::Assistant,
+        }
+    }
+}
+
+/// The order of hits.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Order {
+    /// By relevance
+    Relevance,
+    /// The newest first
+    Newest,
+}
+
+impl From<Order> for Sort {
+    fn from(order: Order) -> Self {
+        match order {
+            Order::Relevance => Self::Relevance,
+            Order::Newest => Self::Newest,
+        }
+    }
+}
+
+/// Returns the definition of the command line, under the program's name.
+pub(crate) fn definition(name: &'static str, version: Option<&'static str>) -> clap::Command {
+    let command = Line::command().name(name).bin_name(name);
+    match version {
+        Some(version) => command.version(version),
+        None => command,
+    }
+}
+
+/// Returns what a command line asks for.
+pub(crate) fn parse(
+    name: &'static str,
+    version: Option<&'static str>,
+    args: impl Iterator<Item = OsString>,
+) -> Result<Command, clap::Error> {
+    let mut definition = definition(name, version);
+    let matches = definition.try_get_matches_from_mut(args)?;
+    Line::from_arg_matches(&matches).map(|line| line.command).map_err(|error| error.format(&mut definition))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_definition_is_sound() {
+        definition(NAME, None).debug_assert();
+    }
+
+    #[test]
+    fn every_kind_is_one_of_the_store() {
+        let all = Kind::set(Kind::value_variants()).unwrap();
+        assert_eq!(all, Kinds::ALL);
+        assert_eq!(Kind::set(&[]), None);
+    }
+}

@@ -1,0 +1,6 @@
+//! The plugins of this build, a line each. A crate that no code names is not linked, without a warning.
+
+#[cfg(feature = "parser-claude-code")]
+use scrollback_parser_claude_code as _;
+#[cfg(feature = "parser-codex")]
+use scrollback_parser_codex as _;

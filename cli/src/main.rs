@@ -1,0 +1,5 @@
+//! The program `scrollback`.
+
+fn main() -> std::process::ExitCode {
+    scrollback_cli::main()
+}

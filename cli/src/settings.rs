@@ -1,0 +1,131 @@
+//! What can be set, each setting declared once.
+
+use crate::exit::Ended;
+use anyhow::{Result, anyhow};
+use scrollback_core::Env;
+use std::path::{Path, PathBuf};
+
+/// An environment variable.
+pub(crate) struct Variable {
+    /// Its name.
+    pub(crate) name: &'static str,
+    /// What it sets, for people.
+    pub(crate) help: &'static str,
+}
+
+const HOME: Variable = Variable {
+    name: "SCROLLBACK_HOME",
+    help: "The directory of the store and everything else scrollback keeps. Without it: `scrollback` in \
+           `$XDG_DATA_HOME`, else `~/.local/share/scrollback`.",
+};
+const RAW: Variable = Variable {
+    name: "SCROLLBACK_RAW",
+    help: "Which records `tail` keeps as the client wrote them, except for redaction: `unknown` (the default), \
+           those it did not understand; `all`, every one, for `show --raw`.",
+};
+const KEEP_BLOBS: Variable = Variable {
+    name: "SCROLLBACK_BLOBS_KEEP",
+    help: "Whether `tail` keeps the bytes of images and documents: `true` (the default) or `false`, digest and \
+           size only.",
+};
+
+/// Every variable of our own, in the order of the reference.
+pub(crate) const VARIABLES: [Variable; 3] = [HOME, RAW, KEEP_BLOBS];
+
+/// The settings of a run.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Settings {
+    /// The directory of everything that is kept.
+    pub(crate) data: PathBuf,
+    /// Whether records that were understood are kept raw as well.
+    pub(crate) raw_all: bool,
+    /// Whether attachments' bytes are kept.
+    pub(crate) keep_blobs: bool,
+}
+
+impl Settings {
+    /// Reads the settings; one that is not understood is an error.
+    pub(crate) fn read(env: &dyn Env) -> Result<Self> {
+        Ok(Self {
+            data: data(env)?,
+            raw_all: one_of(env, &RAW, [("unknown", false), ("all", true)], false)?,
+            keep_blobs: one_of(env, &KEEP_BLOBS, [("true", true), ("false", false)], true)?,
+        })
+    }
+
+    /// Returns where the store is.
+    pub(crate) fn store(&self) -> PathBuf {
+        self.data.join("store.db")
+    }
+
+    /// Returns the settings with everything kept elsewhere.
+    pub(crate) fn in_directory(&self, data: &Path) -> Self {
+        Self { data: data.to_owned(), ..self.clone() }
+    }
+}
+
+fn data(env: &dyn Env) -> Result<PathBuf> {
+    let absolute = |name: &str| env.var(name).map(PathBuf::from).filter(|path| path.is_absolute());
+    if let Some(home) = env.var(HOME.name).map(PathBuf::from) {
+        return Ok(match env.current_dir() {
+            Some(here) if home.is_relative() => here.join(home),
+            _ => home,
+        });
+    }
+    // A relative path is to be ignored there, says the XDG specification.
+    if let Some(data) = absolute("XDG_DATA_HOME") {
+        return Ok(data.join("scrollback"));
+    }
+    let home = env.home().ok_or_else(|| {
+        anyhow!("there is no home directory: set HOME, or {} to where the store is to be", HOME.name)
+    })?;
+    Ok(home.join(".local/share/scrollback"))
+}
+
+fn one_of(env: &dyn Env, variable: &Variable, values: [(&str, bool); 2], default: bool) -> Result<bool> {
+    let Some(set) = env.var(variable.name) else { return Ok(default) };
+    values.iter().find(|(name, _)| *name == set).map(|(_, value)| *value).ok_or_else(|| {
+        let [(one, _), (other, _)] = values;
+        Ended::usage(format!("{}={set:?} is not understood: it is `{one}` or `{other}`", variable.name))
+            .into()
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::world::testing::Machine;
+
+    #[test]
+    fn the_store_is_where_the_environment_says() {
+        let cases: [(&[(&str, &str)], &str); 5] = [
+            (&[("HOME", "/home/dev")], "/home/dev/.local/share/scrollback/store.db"),
+            (&[("HOME", "/home/dev"), ("XDG_DATA_HOME", "/data")], "/data/scrollback/store.db"),
+            (
+                &[("HOME", "/home/dev"), ("XDG_DATA_HOME", "data")],
+                "/home/dev/.local/share/scrollback/store.db",
+            ),
+            (&[("XDG_DATA_HOME", "/data"), ("SCROLLBACK_HOME", "/own")], "/own/store.db"),
+            (&[("SCROLLBACK_HOME", "own")], "/work/here/own/store.db"),
+        ];
+        for (variables, expected) in cases {
+            let settings = Settings::read(&Machine::of(variables)).unwrap();
+            assert_eq!(settings.store(), Path::new(expected), "{variables:?}");
+        }
+        assert!(Settings::read(&Machine::of(&[])).is_err());
+    }
+
+    #[test]
+    fn a_value_that_is_not_understood_says_which_are() {
+        let machine = Machine::of(&[("HOME", "/home/dev"), ("SCROLLBACK_RAW", "some")]);
+        let error = Settings::read(&machine).unwrap_err();
+        assert_eq!(error.to_string(), "SCROLLBACK_RAW=\"some\" is not understood: it is `unknown` or `all`");
+        let machine = Machine::of(&[
+            ("HOME", "/home/dev"),
+            ("SCROLLBACK_RAW", "all"),
+            ("SCROLLBACK_BLOBS_KEEP", "false"),
+        ]);
+        let settings = Settings::read(&machine).unwrap();
+        assert!(settings.raw_all && !settings.keep_blobs);
+    }
+}
