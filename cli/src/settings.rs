@@ -106,7 +106,7 @@ mod tests {
                 "/home/dev/.local/share/scrollback/store.db",
             ),
             (&[("XDG_DATA_HOME", "/data"), ("SCROLLBACK_HOME", "/own")], "/own/store.db"),
-            (&[("SCROLLBACK_HOME", "own")], "/work/here/own/store.db"),
+            (&[("SCROLLBACK_HOME", "own")], "/srv/here/own/store.db"),
         ];
         for (variables, expected) in cases {
             let settings = Settings::read(&Machine::of(variables)).unwrap();

@@ -72,7 +72,7 @@ pub(crate) mod testing {
     use super::*;
     use std::collections::BTreeMap;
 
-    /// A machine of these variables, standing in `/work/here`, on which it is 2026-11-30 20:00 UTC.
+    /// A machine of these variables, standing in `/srv/here`, on which it is 2026-11-30 20:00 UTC.
     pub(crate) struct Machine(BTreeMap<String, String>);
 
     impl Machine {
@@ -91,7 +91,7 @@ pub(crate) mod testing {
         }
 
         fn current_dir(&self) -> Option<PathBuf> {
-            Some(PathBuf::from("/work/here"))
+            Some(PathBuf::from("/srv/here"))
         }
 
         fn login(&self) -> Option<String> {

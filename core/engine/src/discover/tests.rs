@@ -24,7 +24,7 @@ impl Env for World {
     }
 
     fn current_dir(&self) -> Option<PathBuf> {
-        Some(self.home.join("work"))
+        Some(self.home.join("vault"))
     }
 
     fn login(&self) -> Option<String> {
@@ -49,7 +49,7 @@ impl World {
         let dir = TempDir::new().unwrap();
         let home = fs::canonicalize(dir.path()).unwrap().join("dev");
         let world = Self { _dir: dir, home, vars: HashMap::new() };
-        fs::create_dir_all(world.at("work")).unwrap();
+        fs::create_dir_all(world.at("vault")).unwrap();
         for file in files {
             world.file(file);
         }
@@ -94,40 +94,45 @@ impl World {
 #[test]
 fn patterns_match_as_in_a_shell() {
     let world = World::new(&[
-        "work/a.jsonl",
-        "work/b.jsonl",
-        "work/.c.jsonl",
-        "work/n.txt",
-        "work/p/.q/d.jsonl",
-        "work/p/e.jsonl",
+        "vault/a.jsonl",
+        "vault/b.jsonl",
+        "vault/.c.jsonl",
+        "vault/n.txt",
+        "vault/p/.q/d.jsonl",
+        "vault/p/e.jsonl",
         "t/f.jsonl",
         "t/g1.jsonl",
     ]);
-    let abc = ["work/.c.jsonl", "work/a.jsonl", "work/b.jsonl"];
+    let abc = ["vault/.c.jsonl", "vault/a.jsonl", "vault/b.jsonl"];
     assert_eq!(world.expand("*.jsonl"), abc);
     assert_eq!(world.expand("./*.jsonl"), abc);
-    assert_eq!(world.expand("~/work/*.jsonl"), abc);
-    assert_eq!(world.expand(&format!("{}/work/*.jsonl", world.home.display())), abc);
-    assert_eq!(world.expand("../work//*.jsonl"), abc);
-    assert_eq!(world.expand("[ab].jsonl"), ["work/a.jsonl", "work/b.jsonl"]);
-    assert_eq!(world.expand("?.jsonl"), ["work/a.jsonl", "work/b.jsonl"]);
-    assert_eq!(world.expand("[!a].jsonl"), ["work/b.jsonl"]);
-    assert_eq!(world.expand("{b,a,zz}.jsonl"), ["work/a.jsonl", "work/b.jsonl"]);
-    assert_eq!(world.expand("{a,p/{e,none}}.jsonl"), ["work/a.jsonl", "work/p/e.jsonl"]);
+    assert_eq!(world.expand("~/vault/*.jsonl"), abc);
+    assert_eq!(world.expand(&format!("{}/vault/*.jsonl", world.home.display())), abc);
+    assert_eq!(world.expand("../vault//*.jsonl"), abc);
+    assert_eq!(world.expand("[ab].jsonl"), ["vault/a.jsonl", "vault/b.jsonl"]);
+    assert_eq!(world.expand("?.jsonl"), ["vault/a.jsonl", "vault/b.jsonl"]);
+    assert_eq!(world.expand("[!a].jsonl"), ["vault/b.jsonl"]);
+    assert_eq!(world.expand("{b,a,zz}.jsonl"), ["vault/a.jsonl", "vault/b.jsonl"]);
+    assert_eq!(world.expand("{a,p/{e,none}}.jsonl"), ["vault/a.jsonl", "vault/p/e.jsonl"]);
 }
 
 #[test]
 fn depth_matches_any() {
-    let world =
-        World::new(&["work/a.jsonl", "work/p/.q/d.jsonl", "work/p/e.jsonl", "work/p/x.txt", "t/p/f.jsonl"]);
-    let all = ["work/a.jsonl", "work/p/.q/d.jsonl", "work/p/e.jsonl"];
-    for pattern in ["**/*.jsonl", "**", ".", "~/work", "**/**/*.jsonl", "~/work/", "*", "~/wor[k]"] {
+    let world = World::new(&[
+        "vault/a.jsonl",
+        "vault/p/.q/d.jsonl",
+        "vault/p/e.jsonl",
+        "vault/p/x.txt",
+        "t/p/f.jsonl",
+    ]);
+    let all = ["vault/a.jsonl", "vault/p/.q/d.jsonl", "vault/p/e.jsonl"];
+    for pattern in ["**/*.jsonl", "**", ".", "~/vault", "**/**/*.jsonl", "~/vault/", "*", "~/vaul[t]"] {
         assert_eq!(world.expand(pattern), all, "{pattern}");
     }
-    assert_eq!(world.expand("~/**/p/*.jsonl"), ["t/p/f.jsonl", "work/p/e.jsonl"]);
-    assert_eq!(world.expand("~/**/p"), ["t/p/f.jsonl", "work/p/.q/d.jsonl", "work/p/e.jsonl"]);
-    assert_eq!(world.expand("**/.q/**/d.jsonl"), ["work/p/.q/d.jsonl"]);
-    assert_eq!(world.expand("**/*.txt"), ["work/p/x.txt"]);
+    assert_eq!(world.expand("~/**/p/*.jsonl"), ["t/p/f.jsonl", "vault/p/e.jsonl"]);
+    assert_eq!(world.expand("~/**/p"), ["t/p/f.jsonl", "vault/p/.q/d.jsonl", "vault/p/e.jsonl"]);
+    assert_eq!(world.expand("**/.q/**/d.jsonl"), ["vault/p/.q/d.jsonl"]);
+    assert_eq!(world.expand("**/*.txt"), ["vault/p/x.txt"]);
     assert_eq!(world.expand("~/*/../t/p/*"), ["t/p/f.jsonl"]);
 }
 
@@ -149,26 +154,26 @@ fn variables_are_replaced_and_what_is_in_them_is_no_pattern() {
 #[test]
 fn a_file_of_that_very_name_comes_first() {
     let world = World::new(&[
-        "work/[x].jsonl",
-        "work/x.jsonl",
-        "work/a{b,c}",
-        "work/$5 {.jsonl",
-        "work/*",
-        "work/~",
-        "work/é?",
+        "vault/[x].jsonl",
+        "vault/x.jsonl",
+        "vault/a{b,c}",
+        "vault/$5 {.jsonl",
+        "vault/*",
+        "vault/~",
+        "vault/é?",
     ]);
-    assert_eq!(world.expand("[x].jsonl"), ["work/[x].jsonl"]);
-    assert_eq!(world.expand("a{b,c}"), ["work/a{b,c}"]);
-    assert_eq!(world.expand("$5 {.jsonl"), ["work/$5 {.jsonl"]);
-    assert_eq!(world.expand("*"), ["work/*"]);
-    assert_eq!(world.expand("./~"), ["work/~"]);
-    assert_eq!(world.expand("é?"), ["work/é?"]);
-    assert_eq!(world.expand("[[]x].json[l]"), ["work/[x].jsonl"]);
+    assert_eq!(world.expand("[x].jsonl"), ["vault/[x].jsonl"]);
+    assert_eq!(world.expand("a{b,c}"), ["vault/a{b,c}"]);
+    assert_eq!(world.expand("$5 {.jsonl"), ["vault/$5 {.jsonl"]);
+    assert_eq!(world.expand("*"), ["vault/*"]);
+    assert_eq!(world.expand("./~"), ["vault/~"]);
+    assert_eq!(world.expand("é?"), ["vault/é?"]);
+    assert_eq!(world.expand("[[]x].json[l]"), ["vault/[x].jsonl"]);
 }
 
 #[test]
 fn what_matches_nothing_says_so() {
-    let world = World::new(&["work/a.jsonl"]);
+    let world = World::new(&["vault/a.jsonl"]);
     for pattern in [
         "*.none",
         "none.jsonl",
@@ -194,59 +199,59 @@ fn what_matches_nothing_says_so() {
 
 #[test]
 fn links_lead_to_a_file_once_and_never_round() {
-    let world = World::new(&["work/z/a.jsonl", "else/b.jsonl"]);
-    world.link("work/a-link.jsonl", "work/z/a.jsonl");
-    world.link("work/a", "work/z");
-    world.link("work/z/up", "work");
-    world.link("work/else", "else");
-    world.link("work/else2", "else");
-    world.link("work/loop.jsonl", "work/loop.jsonl");
-    world.link("work/gone.jsonl", "nowhere");
-    let all = ["work/else/b.jsonl", "work/gone.jsonl", "work/loop.jsonl", "work/z/a.jsonl"];
+    let world = World::new(&["vault/z/a.jsonl", "else/b.jsonl"]);
+    world.link("vault/a-link.jsonl", "vault/z/a.jsonl");
+    world.link("vault/a", "vault/z");
+    world.link("vault/z/up", "vault");
+    world.link("vault/else", "else");
+    world.link("vault/else2", "else");
+    world.link("vault/loop.jsonl", "vault/loop.jsonl");
+    world.link("vault/gone.jsonl", "nowhere");
+    let all = ["vault/else/b.jsonl", "vault/gone.jsonl", "vault/loop.jsonl", "vault/z/a.jsonl"];
     assert_eq!(world.expand("**/*.jsonl"), all);
     assert_eq!(world.expand("."), all);
-    assert_eq!(world.expand("*/*.jsonl"), ["work/else/b.jsonl", "work/z/a.jsonl"]);
-    assert_eq!(world.expand("a-link.jsonl"), ["work/a-link.jsonl"]);
-    assert_eq!(world.expand("a*.jsonl"), ["work/a-link.jsonl"]);
-    assert_eq!(world.expand("{a-link,z/a,a/a}.jsonl"), ["work/z/a.jsonl"]);
-    assert_eq!(world.expand("a/*.jsonl"), ["work/a/a.jsonl"]);
+    assert_eq!(world.expand("*/*.jsonl"), ["vault/else/b.jsonl", "vault/z/a.jsonl"]);
+    assert_eq!(world.expand("a-link.jsonl"), ["vault/a-link.jsonl"]);
+    assert_eq!(world.expand("a*.jsonl"), ["vault/a-link.jsonl"]);
+    assert_eq!(world.expand("{a-link,z/a,a/a}.jsonl"), ["vault/z/a.jsonl"]);
+    assert_eq!(world.expand("a/*.jsonl"), ["vault/a/a.jsonl"]);
 }
 
 #[test]
 fn what_is_no_file_is_found_and_refused_later() {
-    let world = World::new(&["work/d.jsonl/in.jsonl"]);
-    let _socket = std::os::unix::net::UnixListener::bind(world.at("work/s.jsonl")).unwrap();
-    assert_eq!(world.expand("*.jsonl"), ["work/d.jsonl", "work/s.jsonl"]);
-    assert_eq!(world.expand("**/*.jsonl"), ["work/d.jsonl", "work/d.jsonl/in.jsonl", "work/s.jsonl"]);
-    assert_eq!(read_head(&world.at("work/d.jsonl")).unwrap_err().to_string(), "a directory, not a file");
+    let world = World::new(&["vault/d.jsonl/in.jsonl"]);
+    let _socket = std::os::unix::net::UnixListener::bind(world.at("vault/s.jsonl")).unwrap();
+    assert_eq!(world.expand("*.jsonl"), ["vault/d.jsonl", "vault/s.jsonl"]);
+    assert_eq!(world.expand("**/*.jsonl"), ["vault/d.jsonl", "vault/d.jsonl/in.jsonl", "vault/s.jsonl"]);
+    assert_eq!(read_head(&world.at("vault/d.jsonl")).unwrap_err().to_string(), "a directory, not a file");
     // Named alone, it is a directory like any other.
-    assert_eq!(world.expand("d.jsonl"), ["work/d.jsonl/in.jsonl"]);
+    assert_eq!(world.expand("d.jsonl"), ["vault/d.jsonl/in.jsonl"]);
 }
 
 #[test]
 fn what_cannot_be_looked_into_is_reported_and_passed() {
-    let world = World::new(&["work/a.jsonl", "work/shut/b.jsonl"]);
-    fs::set_permissions(world.at("work/shut"), fs::Permissions::from_mode(0o000)).unwrap();
+    let world = World::new(&["vault/a.jsonl", "vault/shut/b.jsonl"]);
+    fs::set_permissions(world.at("vault/shut"), fs::Permissions::from_mode(0o000)).unwrap();
     // Somebody who may read everything sees no problem.
-    if fs::read_dir(world.at("work/shut")).is_err() {
+    if fs::read_dir(world.at("vault/shut")).is_err() {
         let found = expand(&world, "**/*.jsonl").unwrap();
-        assert_eq!(world.names(&found), ["work/a.jsonl"]);
+        assert_eq!(world.names(&found), ["vault/a.jsonl"]);
         assert_eq!(found.problems.len(), 1);
-        assert_eq!(found.problems[0].path, world.at("work/shut"));
+        assert_eq!(found.problems[0].path, world.at("vault/shut"));
         let found = expand(&world, "shut/*").unwrap();
         assert_eq!((found.files.len(), found.problems.len()), (0, 1));
     }
-    fs::set_permissions(world.at("work/shut"), fs::Permissions::from_mode(0o755)).unwrap();
+    fs::set_permissions(world.at("vault/shut"), fs::Permissions::from_mode(0o755)).unwrap();
 }
 
 #[test]
 fn a_name_that_cannot_be_is_reported() {
-    let world = World::new(&["work/a.jsonl"]);
+    let world = World::new(&["vault/a.jsonl"]);
     let long = "x".repeat(300);
     let found = expand(&world, &format!("{{a.jsonl,{long}/*}}")).unwrap();
-    assert_eq!(world.names(&found), ["work/a.jsonl"]);
+    assert_eq!(world.names(&found), ["vault/a.jsonl"]);
     assert_eq!(found.problems.len(), 1);
-    assert_eq!(found.problems[0].path, world.at("work").join(&long));
+    assert_eq!(found.problems[0].path, world.at("vault").join(&long));
     let found = expand(&world, &format!("{long}/*")).unwrap();
     assert_eq!((found.files.len(), found.problems.len()), (0, 1));
 }
@@ -255,7 +260,7 @@ fn a_name_that_cannot_be_is_reported() {
 fn names_that_are_no_text_are_found() {
     use std::os::unix::ffi::OsStrExt;
     let world = World::new(&[]);
-    let odd = world.at("work").join(std::ffi::OsStr::from_bytes(b"\xff.jsonl"));
+    let odd = world.at("vault").join(std::ffi::OsStr::from_bytes(b"\xff.jsonl"));
     File::create(&odd).unwrap();
     assert_eq!(expand(&world, "*.jsonl").unwrap().files, std::slice::from_ref(&odd));
     assert_eq!(expand(&world, "?.json*").unwrap().files, [odd]);
@@ -263,11 +268,11 @@ fn names_that_are_no_text_are_found() {
 
 #[test]
 fn finds_are_put_together() {
-    let world = World::new(&["work/a.jsonl", "work/b.jsonl"]);
-    world.link("work/c.jsonl", "work/a.jsonl");
+    let world = World::new(&["vault/a.jsonl", "vault/b.jsonl"]);
+    world.link("vault/c.jsonl", "vault/a.jsonl");
     let of = |pattern| expand(&world, pattern).unwrap();
-    assert_eq!(world.names(&of("c.jsonl").and(of("[ab].jsonl"))), ["work/b.jsonl", "work/c.jsonl"]);
-    assert_eq!(world.names(&of("b.jsonl").and(of("*.jsonl"))), ["work/a.jsonl", "work/b.jsonl"]);
+    assert_eq!(world.names(&of("c.jsonl").and(of("[ab].jsonl"))), ["vault/b.jsonl", "vault/c.jsonl"]);
+    assert_eq!(world.names(&of("b.jsonl").and(of("*.jsonl"))), ["vault/a.jsonl", "vault/b.jsonl"]);
 }
 
 /// A parser that reads nothing.
@@ -330,9 +335,9 @@ fn homes_are_what_is_included_and_not_excluded() {
 
 #[test]
 fn a_source_is_recognised_by_its_head() {
-    let world = World::new(&["work/a.jsonl"]);
+    let world = World::new(&["vault/a.jsonl"]);
     let registry = Registry::default().with_parser(&ACME).unwrap();
-    let path = world.at("work/a.jsonl");
+    let path = world.at("vault/a.jsonl");
     assert!(recognise(&registry, &path, &read_head(&path).unwrap()).is_none());
     let mut file = File::create(&path).unwrap();
     file.write_all(b"{\"acme\":1}\n").unwrap();
