@@ -38,7 +38,7 @@ pub struct Filter<'f> {
     pub kinds: Kinds,
     /// Messages of that role alone.
     pub role: Option<Role>,
-    /// By that actor: whole, or what stands before its colon or after its slash.
+    /// By that actor: its whole name, what follows its colon, or any part of it.
     pub actor: Option<&'f str>,
 }
 
@@ -252,7 +252,7 @@ impl Store {
 
     /// Returns the numbers of the projects whose path is, or ends in, `project`.
     fn projects_named(&self, project: &str) -> Result<Vec<i64>, StoreError> {
-        let tail = format!("%/{}", project.replace('\\', "\\\\").replace('%', "\\%").replace('_', "\\_"));
+        let tail = crate::session::ends_in(project);
         Ok(self
             .conn
             .prepare_cached(
@@ -271,9 +271,7 @@ impl Store {
         let mut actors = HashSet::new();
         while let Some(row) = rows.next()? {
             let text: String = row.get(1)?;
-            let (class, name) = text.split_once(':').unwrap_or((text.as_str(), ""));
-            if text == wanted || class == wanted || name == wanted || name.rsplit('/').next() == Some(wanted)
-            {
+            if is_by(&text, wanted) {
                 actors.insert(row.get(0)?);
             }
         }
@@ -359,11 +357,9 @@ impl Store {
                     filter.since.is_none_or(|since| at >= since)
                         && filter.until.is_none_or(|until| at < until)
                 });
-                let by = filter.actor.is_none_or(|wanted| {
-                    line.actor.as_deref().is_some_and(|actor| {
-                        actor == wanted || actor.split([':', '/']).any(|part| part == wanted)
-                    })
-                });
+                let by = filter
+                    .actor
+                    .is_none_or(|wanted| line.actor.as_deref().is_some_and(|actor| is_by(actor, wanted)));
                 if in_time && by && query.matches(text) {
                     hits.push(Hit {
                         event: line.id,
@@ -387,6 +383,13 @@ impl Store {
         found.scan = Some(scan);
         Ok(())
     }
+}
+
+/// Says whether an actor is the one wanted: by its whole name, what follows its class, or any part of it.
+fn is_by(actor: &str, wanted: &str) -> bool {
+    actor == wanted
+        || actor.split_once(':').is_some_and(|(_, name)| name == wanted)
+        || actor.split([':', '/']).any(|part| part == wanted)
 }
 
 const fn kind_name(code: i64) -> &'static str {

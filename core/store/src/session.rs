@@ -63,7 +63,7 @@ impl Writer<'_> {
 impl Store {
     /// Returns the sessions a filter wants, the one with the latest event first.
     pub fn sessions(&self, filter: &SessionFilter<'_>) -> Result<Vec<SessionRow>, StoreError> {
-        let tail = filter.project.map(|project| format!("%/{}", escape_like(project)));
+        let tail = filter.project.map(ends_in);
         let mut rows = self.session_rows(
             "(?1 IS NULL OR client.text = ?1) AND (?2 IS NULL OR project.text = ?2 OR project.text LIKE ?3 ESCAPE '\\')
              AND (?4 IS NULL OR session.last_at >= ?4) AND (?5 IS NULL OR session.first_at < ?5)
@@ -212,6 +212,11 @@ fn clip(text: &str, limit: usize) -> String {
     }
 }
 
-pub(crate) fn escape_like(text: &str) -> String {
+/// Returns the pattern of the paths that end in `project` after a slash.
+pub(crate) fn ends_in(project: &str) -> String {
+    format!("%/{}", escape_like(project))
+}
+
+fn escape_like(text: &str) -> String {
     text.replace('\\', "\\\\").replace('%', "\\%").replace('_', "\\_")
 }

@@ -117,7 +117,7 @@ impl Store {
         session: Option<&SessionRow>,
         each: &mut dyn FnMut(&rusqlite::Row<'_>) -> rusqlite::Result<()>,
     ) -> Result<(), StoreError> {
-        let tail = filter.project.map(|project| format!("%/{}", crate::session::escape_like(project)));
+        let tail = filter.project.map(crate::session::ends_in);
         let mut statement = self.conn.prepare_cached(sql)?;
         let mut rows = statement.query(params![
             filter.client,
