@@ -4,7 +4,7 @@ use crate::times::Moment;
 use clap::{Args, CommandFactory as _, FromArgMatches as _, Parser, Subcommand, ValueEnum};
 use clap_complete::Shell;
 use scrollback_core::Role;
-use scrollback_store::{Kinds, Sort};
+use scrollback_store::{Kinds, Label, Sort};
 use std::ffi::OsString;
 use std::path::PathBuf;
 
@@ -75,6 +75,9 @@ pub(crate) enum Command {
     /// waits two seconds for another that writes and leaves with 75.
     Reparse(Reparse),
     /// List the clients this program can read
+    ///
+    /// Among them are those that field maps declare: TOML files in the configuration directory, each listed with
+    /// its file. One that is refused is listed too, and the command leaves with 1.
     Plugins(Plugins),
     /// Show everything on sample sessions
     ///
@@ -94,6 +97,8 @@ pub(crate) struct Tail {
     /// The parser for everything that is read; else path and content decide (`plugins` lists them)
     #[arg(long, value_name = "ID")]
     pub(crate) parser: Option<String>,
+    #[command(flatten)]
+    pub(crate) label: LabelArgs,
     /// Say what would be read, and store nothing
     #[arg(long)]
     pub(crate) dry_run: bool,
@@ -114,6 +119,44 @@ pub(crate) struct Parse {
     /// The parser; else path and content decide (`plugins` lists them)
     #[arg(long, value_name = "ID")]
     pub(crate) parser: Option<String>,
+    #[command(flatten)]
+    pub(crate) label: LabelArgs,
+}
+
+/// Whose transcripts are, where only a user knows it.
+#[derive(Debug, Args, Default)]
+pub(crate) struct LabelArgs {
+    /// Whose the transcripts are: a client's name, for what is read with the fallback or a field map. It is kept
+    /// with them, and ids are made from it
+    #[arg(long, value_name = "NAME", value_parser = client_label)]
+    pub(crate) client: Option<String>,
+    /// Which session the transcript is, likewise; for one transcript
+    #[arg(long, value_name = "ID", value_parser = session_label)]
+    pub(crate) session: Option<String>,
+}
+
+impl LabelArgs {
+    /// Returns what the user says.
+    pub(crate) fn label(&self) -> Label {
+        Label { client: self.client.clone(), session: self.session.clone() }
+    }
+}
+
+fn client_label(text: &str) -> Result<String, String> {
+    let part = |part: &str| {
+        !part.is_empty() && part.bytes().all(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit())
+    };
+    if text.split('-').all(part) {
+        return Ok(text.to_owned());
+    }
+    Err("a client is lower-case letters, digits and single hyphens: `acme-agent`".to_owned())
+}
+
+fn session_label(text: &str) -> Result<String, String> {
+    if text.trim().is_empty() || text.len() > 200 || text.contains(char::is_control) {
+        return Err("a session is named by 1 to 200 bytes of plain text".to_owned());
+    }
+    Ok(text.to_owned())
 }
 
 /// The filters that listings share.

@@ -4,3 +4,5 @@
 use scrollback_parser_claude_code as _;
 #[cfg(feature = "parser-codex")]
 use scrollback_parser_codex as _;
+#[cfg(feature = "parser-jsonl")]
+use scrollback_parser_jsonl as _;

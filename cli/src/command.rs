@@ -20,6 +20,7 @@ mod transcript;
 
 use crate::args::{Command, Filters};
 use crate::exit::Exit;
+use crate::maps::Maps;
 use crate::print::{self, Page};
 use crate::settings::Settings;
 use crate::times::Clock;
@@ -33,6 +34,7 @@ struct Run<'r> {
     /// The program's name.
     name: &'static str,
     registry: &'r Registry,
+    maps: &'r Maps,
     env: &'r dyn Env,
     settings: &'r Settings,
     clock: Clock,
@@ -45,7 +47,9 @@ pub(crate) fn start(name: &'static str, registry: &Registry, command: &Command) 
     let mut page = Page::stdout(&env);
     let settings = Settings::read(&env)?;
     let clock = Clock::here(env.now());
-    let mut run = Run { name, registry, env: &env, settings: &settings, clock, page: &mut page };
+    let maps = Maps::load(registry, &settings.maps());
+    let registry = &maps.registry;
+    let mut run = Run { name, registry, maps: &maps, env: &env, settings: &settings, clock, page: &mut page };
     let done = run.command(command);
     // What was printed before an error is shown before it.
     let flushed = page.flush();
@@ -83,6 +87,14 @@ impl Run<'_> {
         self.page.flush()?;
         print::complain(self.name, what);
         Ok(())
+    }
+
+    /// Says on standard error which field maps were refused; returns whether any was.
+    fn complain_of_maps(&mut self) -> Result<bool> {
+        for refused in &self.maps.refused {
+            self.complain(&refused.line())?;
+        }
+        Ok(!self.maps.refused.is_empty())
     }
 
     fn since(&self, filters: &Filters) -> Result<Option<Timestamp>> {

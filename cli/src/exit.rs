@@ -54,6 +54,9 @@ impl Exit {
             if store.is_some_and(StoreError::is_busy) {
                 return Self::Later;
             }
+            if matches!(cause.downcast_ref::<TailError>(), Some(TailError::Label(_))) {
+                return Self::Usage;
+            }
             if let Some(ended) = cause.downcast_ref::<Ended>() {
                 return ended.exit;
             }
@@ -112,6 +115,7 @@ pub(crate) fn of_clap(error: &clap::Error) -> Exit {
 mod tests {
     use super::*;
     use anyhow::Context as _;
+    use scrollback_engine::LabelError;
 
     #[test]
     fn an_error_keeps_its_code_under_context() {
@@ -121,6 +125,7 @@ mod tests {
             (Error::from(io::Error::from(io::ErrorKind::BrokenPipe)), Exit::Done),
             (Error::from(io::Error::from(io::ErrorKind::NotFound)), Exit::Failed),
             (Error::from(Ended::usage("what?")), Exit::Usage),
+            (Error::from(TailError::Label(LabelError::Several { n: 2 })), Exit::Usage),
             (anyhow::anyhow!("else"), Exit::Failed),
         ];
         for (error, exit) in cases {

@@ -13,6 +13,7 @@ mod args;
 mod builtin;
 mod command;
 mod exit;
+mod maps;
 mod name;
 mod print;
 mod reference;

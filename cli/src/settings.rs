@@ -15,8 +15,9 @@ pub(crate) struct Variable {
 
 const HOME: Variable = Variable {
     name: "SCROLLBACK_HOME",
-    help: "The directory of the store and everything else scrollback keeps. Without it: `scrollback` in \
-           `$XDG_DATA_HOME`, else `~/.local/share/scrollback`.",
+    help: "The directory of the store, of field maps (`parsers/*.toml` in it) and of everything else scrollback \
+           keeps. Without it: the store is in `scrollback` in `$XDG_DATA_HOME`, else `~/.local/share/scrollback`; \
+           field maps are in `scrollback/parsers` in `$XDG_CONFIG_HOME`, else `~/.config/scrollback/parsers`.",
 };
 const RAW: Variable = Variable {
     name: "SCROLLBACK_RAW",
@@ -37,6 +38,8 @@ pub(crate) const VARIABLES: [Variable; 3] = [HOME, RAW, KEEP_BLOBS];
 pub(crate) struct Settings {
     /// The directory of everything that is kept.
     pub(crate) data: PathBuf,
+    /// The directory of what the user sets.
+    pub(crate) config: PathBuf,
     /// Whether records that were understood are kept raw as well.
     pub(crate) raw_all: bool,
     /// Whether attachments' bytes are kept.
@@ -47,7 +50,8 @@ impl Settings {
     /// Reads the settings; one that is not understood is an error.
     pub(crate) fn read(env: &dyn Env) -> Result<Self> {
         Ok(Self {
-            data: data(env)?,
+            data: directory(env, "XDG_DATA_HOME", ".local/share")?,
+            config: directory(env, "XDG_CONFIG_HOME", ".config")?,
             raw_all: one_of(env, &RAW, [("unknown", false), ("all", true)], false)?,
             keep_blobs: one_of(env, &KEEP_BLOBS, [("true", true), ("false", false)], true)?,
         })
@@ -58,13 +62,20 @@ impl Settings {
         self.data.join("store.db")
     }
 
+    /// Returns where field maps are.
+    pub(crate) fn maps(&self) -> PathBuf {
+        self.config.join("parsers")
+    }
+
     /// Returns the settings with everything kept elsewhere.
     pub(crate) fn in_directory(&self, data: &Path) -> Self {
         Self { data: data.to_owned(), ..self.clone() }
     }
 }
 
-fn data(env: &dyn Env) -> Result<PathBuf> {
+/// Returns our directory: the one the user names for everything, else the one below what `xdg` names, else the one
+/// below `usual` in the home directory.
+fn directory(env: &dyn Env, xdg: &str, usual: &str) -> Result<PathBuf> {
     let absolute = |name: &str| env.var(name).map(PathBuf::from).filter(|path| path.is_absolute());
     if let Some(home) = env.var(HOME.name).map(PathBuf::from) {
         return Ok(match env.current_dir() {
@@ -73,13 +84,13 @@ fn data(env: &dyn Env) -> Result<PathBuf> {
         });
     }
     // A relative path is to be ignored there, says the XDG specification.
-    if let Some(data) = absolute("XDG_DATA_HOME") {
-        return Ok(data.join("scrollback"));
+    if let Some(base) = absolute(xdg) {
+        return Ok(base.join("scrollback"));
     }
     let home = env.home().ok_or_else(|| {
         anyhow!("there is no home directory: set HOME, or {} to where the store is to be", HOME.name)
     })?;
-    Ok(home.join(".local/share/scrollback"))
+    Ok(home.join(usual).join("scrollback"))
 }
 
 fn one_of(env: &dyn Env, variable: &Variable, values: [(&str, bool); 2], default: bool) -> Result<bool> {
@@ -113,6 +124,22 @@ mod tests {
             assert_eq!(settings.store(), Path::new(expected), "{variables:?}");
         }
         assert!(Settings::read(&Machine::of(&[])).is_err());
+    }
+
+    #[test]
+    fn field_maps_are_where_the_environment_says() {
+        let cases: [(&[(&str, &str)], &str); 3] = [
+            (&[("HOME", "/home/dev"), ("XDG_DATA_HOME", "/data")], "/home/dev/.config/scrollback/parsers"),
+            (&[("HOME", "/home/dev"), ("XDG_CONFIG_HOME", "/set")], "/set/scrollback/parsers"),
+            (
+                &[("HOME", "/home/dev"), ("XDG_CONFIG_HOME", "/set"), ("SCROLLBACK_HOME", "/own")],
+                "/own/parsers",
+            ),
+        ];
+        for (variables, expected) in cases {
+            let settings = Settings::read(&Machine::of(variables)).unwrap();
+            assert_eq!(settings.maps(), Path::new(expected), "{variables:?}");
+        }
     }
 
     #[test]

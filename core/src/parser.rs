@@ -53,6 +53,8 @@ pub struct ParserSpec {
     pub tier: Tier,
     /// Bytes at a source's start that the client rewrites; no part of the mark's head.
     pub volatile_head: u32,
+    /// Whether a user may say whose its sources are, and which session: [`Source::client`], [`Source::session`].
+    pub labelled: bool,
 }
 
 impl ParserSpec {
@@ -65,6 +67,7 @@ impl ParserSpec {
             shape,
             tier: Tier::Client,
             volatile_head: 0,
+            labelled: false,
         }
     }
 
@@ -77,6 +80,7 @@ impl ParserSpec {
             shape,
             tier: Tier::Client,
             volatile_head: 0,
+            labelled: false,
         }
     }
 
@@ -91,6 +95,14 @@ impl ParserSpec {
     #[must_use]
     pub const fn volatile_head(mut self, bytes: u32) -> Self {
         self.volatile_head = bytes;
+        self
+    }
+
+    /// Returns the spec of a parser whose sources a user may label: its decoders keep to [`Source::client`] and
+    /// [`Source::session`].
+    #[must_use]
+    pub const fn labelled(mut self) -> Self {
+        self.labelled = true;
         self
     }
 }
@@ -132,15 +144,28 @@ pub enum Score {
 }
 
 /// A source as a decoder may know it.
+///
+/// The labels are the user's word: `None` for a parser whose spec takes none. With a label, every id is made
+/// from it ([`EventId::of`](crate::EventId::of) takes the client), so that the same source under another label is
+/// another.
 #[derive(Debug, Clone, Copy)]
 pub struct Source<'s> {
     /// The path.
     pub path: &'s Path,
     /// The session within a container of several.
     pub logical: Option<&'s str>,
+    /// The client the user says it is of, instead of [`ParserSpec::client`].
+    pub client: Option<&'s str>,
+    /// The session the user says all of it is.
+    pub session: Option<&'s str>,
 }
 
-impl Source<'_> {
+impl<'s> Source<'s> {
+    /// Returns the source at `path`, which holds one session and has no label.
+    pub const fn at(path: &'s Path) -> Self {
+        Self { path, logical: None, client: None, session: None }
+    }
+
     /// Returns the file's name without its extension, and without `.jsonl` before a compression's extension.
     pub fn stem(&self) -> String {
         let name = self.path.file_name().unwrap_or_default().to_string_lossy();
@@ -318,6 +343,8 @@ impl Parser for LineParser {
             decode: self.decode,
             path: source.path.to_owned(),
             logical: source.logical.map(str::to_owned),
+            client: source.client.map(str::to_owned),
+            session: source.session.map(str::to_owned),
         }))
     }
 }
@@ -326,6 +353,8 @@ struct LineDecoder {
     decode: for<'r> fn(&Record<'r>, &Source<'_>, &mut Events<'r>) -> Result<(), Unreadable>,
     path: PathBuf,
     logical: Option<String>,
+    client: Option<String>,
+    session: Option<String>,
 }
 
 impl Decoder for LineDecoder {
@@ -335,6 +364,12 @@ impl Decoder for LineDecoder {
         _memory: &mut dyn Memory,
         events: &mut Events<'r>,
     ) -> Result<(), Unreadable> {
-        (self.decode)(&record, &Source { path: &self.path, logical: self.logical.as_deref() }, events)
+        let source = Source {
+            path: &self.path,
+            logical: self.logical.as_deref(),
+            client: self.client.as_deref(),
+            session: self.session.as_deref(),
+        };
+        (self.decode)(&record, &source, events)
     }
 }

@@ -100,7 +100,9 @@ pub enum Said<'a> {
     /// Events are taken back.
     Withdraw(Withdraw<'a>),
     /// The record is known and carries nothing.
-    Nothing(&'static str),
+    Nothing(Cow<'a, str>),
+    /// Something of the source that its reader should know, and that is no fault.
+    Remark(Cow<'a, str>),
     /// The record, or a part of it, is of a kind never seen.
     Unknown {
         /// The name of the kind.
@@ -151,8 +153,14 @@ impl<'r> Events<'r> {
     }
 
     /// Says that the record is of a known kind that carries nothing; `kind` is counted.
-    pub fn nothing(&mut self, kind: &'static str) {
-        self.said.push(Said::Nothing(kind));
+    pub fn nothing(&mut self, kind: impl Into<Cow<'r, str>>) {
+        self.said.push(Said::Nothing(kind.into()));
+    }
+
+    /// Says something of the source that people should know and that is no fault: what its sessions are named by
+    /// where the client names none. The last remark on a source stands; it is part of reports, and of no record.
+    pub fn remark(&mut self, what: impl Into<Cow<'r, str>>) {
+        self.said.push(Said::Remark(what.into()));
     }
 
     /// Says that the record, or a part of it, is of a kind never seen. The record is kept raw, and `kind` is
@@ -161,9 +169,9 @@ impl<'r> Events<'r> {
         self.said.push(Said::Unknown { kind: kind.into(), version });
     }
 
-    /// Says whether nothing was put.
+    /// Says whether nothing was put; a remark is nothing of a record.
     pub fn is_silent(&self) -> bool {
-        self.said.is_empty()
+        self.said.iter().all(|said| matches!(said, Said::Remark(_)))
     }
 
     /// Returns what was put, in order.

@@ -195,5 +195,5 @@ fn nothing_said_is_no_account() {
     // The account of this file looks for these words in what a decoder said.
     let unknown = Said::Unknown { kind: "x".into(), version: None };
     assert!(format!("{unknown:?}").starts_with("Unknown {"));
-    assert!(format!("{:?}", Said::Nothing("x")).starts_with("Nothing("));
+    assert!(format!("{:?}", Said::Nothing("x".into())).starts_with("Nothing("));
 }

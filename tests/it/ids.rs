@@ -3,6 +3,7 @@
 use scrollback_core::{EventId, NAMESPACE, Parser};
 use scrollback_parser_claude_code::ClaudeCode;
 use scrollback_parser_codex::Codex;
+use scrollback_parser_jsonl::Jsonl;
 use scrollback_testkit::{Reader, World};
 use scrollback_tests::{fixtures_of, page};
 use std::collections::BTreeMap;
@@ -51,7 +52,8 @@ fn computed(client: &str, parts: &[String]) -> EventId {
 
 #[test]
 fn the_worked_examples_are_what_the_parsers_give() {
-    let parsers: [(&str, &dyn Parser); 2] = [("claude-code", &ClaudeCode), ("codex", &Codex)];
+    let parsers: [(&str, &dyn Parser); 3] =
+        [("claude-code", &ClaudeCode), ("codex", &Codex), ("jsonl", &Jsonl)];
     let world = World::new("/home/dev");
     let mut count: BTreeMap<String, usize> = BTreeMap::new();
     for example in examples() {
@@ -72,7 +74,7 @@ fn the_worked_examples_are_what_the_parsers_give() {
         assert!(body.starts_with(&format!("{kind} {{")), "{example:?}: {body}");
         *count.entry(example.client).or_default() += 1;
     }
-    for (client, least) in [("claude-code", 8), ("codex", 8)] {
+    for (client, least) in [("claude-code", 8), ("codex", 8), ("jsonl", 6)] {
         assert!(count[client] >= least, "{client}: {count:?}");
     }
 }

@@ -5,6 +5,7 @@
 mod copies;
 mod coverage;
 mod docs;
+mod fallback;
 mod ids;
 mod injected;
 mod own_binary;

@@ -155,7 +155,9 @@ fn the_summary_has_its_keys() {
             assert_eq!(before, format!("{key:?}"), "{summary}");
             rest = after.split_once([',', '}']).unwrap().1;
         }
-        // Beside the figures stands a list of what was wrong.
+        // Beside the figures stand the parsers, and a list of what was wrong.
+        let (parsers, rest) = rest.split_once("],").unwrap();
+        assert!(parsers.starts_with("\"parsers\":[{\"parser\":\"claude-code\",\"sources\":8,"), "{summary}");
         assert!(rest.starts_with("\"problems\":[]}"), "{summary}");
     }
 }

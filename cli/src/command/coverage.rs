@@ -25,6 +25,8 @@ struct Client {
     counts: Counts,
     /// What was not understood: by kind and version, how often.
     unknown: BTreeMap<(String, String), u64>,
+    /// What was remarked on its transcripts, and on how many.
+    remarks: BTreeMap<String, u64>,
 }
 
 /// What is not as it should be.
@@ -53,7 +55,7 @@ pub(super) fn run(run: &mut Run<'_>, args: &Coverage) -> Result<Exit> {
     let store = if run.settings.store().exists() { run.store()? } else { Store::open_in_memory()? };
     let sources = scrollback_engine::coverage(run.env, run.registry, &store)?;
     let mut clients: BTreeMap<String, Client> = BTreeMap::new();
-    let mut lacks = Lacks::default();
+    let mut lacks = Lacks { refused: run.complain_of_maps()?, ..Lacks::default() };
     for source in &sources {
         lacks.unread |= matches!(source.standing, Standing::Missing | Standing::Behind(_));
         lacks.refused |= matches!(source.standing, Standing::Refused(_));
@@ -90,8 +92,12 @@ pub(super) fn run(run: &mut Run<'_>, args: &Coverage) -> Result<Exit> {
     Ok(lacks.exit(args.allow_unknown))
 }
 
-/// Returns the client whose transcript it is; of a parser that is not linked, its id.
+/// Returns the client whose transcript it is: the user's word, else the parser's; of a parser that is not linked,
+/// its id.
 fn client(run: &Run<'_>, source: &SourceCoverage) -> String {
+    if let Some(client) = &source.client {
+        return client.clone();
+    }
     match run.registry.parser(&source.parser) {
         Ok(parser) => parser.spec().client.to_string(),
         Err(_) => source.parser.clone(),
@@ -109,6 +115,9 @@ impl Client {
         self.counts.nothing += source.counts.nothing;
         self.counts.unknown += source.counts.unknown;
         self.counts.unreadable += source.counts.unreadable;
+        if let Some(remark) = &source.remark {
+            *self.remarks.entry(remark.clone()).or_default() += 1;
+        }
         for (kind, version, n) in &source.unknown {
             *self.unknown.entry((kind.clone(), version.clone())).or_default() += n;
         }
@@ -138,6 +147,9 @@ fn summary(run: &mut Run<'_>, name: &str, client: &Client) -> Result<()> {
         print::number(counts.unknown),
         print::number(counts.unreadable),
     ))?;
+    for (remark, n) in &client.remarks {
+        run.page.line(format_args!("  {}: {}", print::count(*n, "source"), text::one_line(remark)))?;
+    }
     Ok(())
 }
 
@@ -286,6 +298,8 @@ struct SourceLine<'l> {
     behind: Option<u64>,
     #[serde(skip_serializing_if = "Option::is_none")]
     why: Option<&'l str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    remark: Option<&'l str>,
     bytes: u64,
     captured: u64,
     records: u64,
@@ -334,6 +348,7 @@ fn json(run: &mut Run<'_>, sources: &[SourceCoverage], clients: &BTreeMap<String
             standing,
             behind,
             why,
+            remark: source.remark.as_deref(),
             bytes: source.bytes,
             captured: source.captured,
             records: source.counts.records,

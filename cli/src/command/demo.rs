@@ -3,6 +3,7 @@
 use super::Run;
 use crate::args;
 use crate::exit::Exit;
+use crate::maps::Maps;
 use crate::print::Style;
 use crate::times::Clock;
 use crate::world;
@@ -45,9 +46,12 @@ pub(super) fn run(run: &mut Run<'_>) -> Result<Exit> {
     lay_out(&home).context("cannot write the sample sessions")?;
     let settings = run.settings.in_directory(&scratch.path().join("data"));
     let env = Sandbox { home };
+    // The samples are of linked clients; what the user declared may have its home outside the scratch directory.
+    let maps = Maps::none(&run.maps.linked);
     let mut demo = Run {
         name: run.name,
-        registry: run.registry,
+        registry: &maps.registry,
+        maps: &maps,
         env: &env,
         settings: &settings,
         clock: Clock::here(env.now()),

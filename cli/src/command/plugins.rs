@@ -22,6 +22,18 @@ struct Plugin<'p> {
     shape: Option<&'static str>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     transcripts: Vec<String>,
+    /// The field map that declares it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    file: Option<String>,
+}
+
+/// A field map that declares nothing.
+#[derive(Serialize)]
+struct RefusedMap<'m> {
+    #[serde(rename = "plugin")]
+    what: &'static str,
+    file: String,
+    why: &'m str,
 }
 
 pub(super) fn run(run: &mut Run<'_>, args: &Plugins) -> Result<Exit> {
@@ -35,6 +47,12 @@ pub(super) fn run(run: &mut Run<'_>, args: &Plugins) -> Result<Exit> {
             client: Some(&spec.client),
             shape: Some(shape(spec.shape)),
             transcripts: parser.homes(run.env).include,
+            file: run
+                .maps
+                .read
+                .iter()
+                .find(|(id, _)| *id == spec.id)
+                .map(|(_, path)| path.display().to_string()),
         });
     }
     for adapter in run.registry.adapters() {
@@ -47,6 +65,7 @@ pub(super) fn run(run: &mut Run<'_>, args: &Plugins) -> Result<Exit> {
             client: Some(id),
             shape: None,
             transcripts: Vec::new(),
+            file: None,
         });
     }
     for sink in run.registry.sinks() {
@@ -58,13 +77,19 @@ pub(super) fn run(run: &mut Run<'_>, args: &Plugins) -> Result<Exit> {
             client: None,
             shape: None,
             transcripts: Vec::new(),
+            file: None,
         });
     }
+    let exit = if run.maps.refused.is_empty() { Exit::Done } else { Exit::Failed };
     if args.json {
         for plugin in &plugins {
             run.page.json(plugin)?;
         }
-        return Ok(Exit::Done);
+        for map in &run.maps.refused {
+            let why = &map.placed();
+            run.page.json(&RefusedMap { what: "refused", file: map.path.display().to_string(), why })?;
+        }
+        return Ok(exit);
     }
     if plugins.is_empty() {
         run.page.line(
@@ -79,12 +104,20 @@ pub(super) fn run(run: &mut Run<'_>, args: &Plugins) -> Result<Exit> {
                 .to_string()
                 .trim_end(),
         )?;
+        if let Some(file) = &plugin.file {
+            let file = run.page.styled(Style::Faint, &format!("declared in {file}"));
+            run.page.line(format_args!("         {file}"))?;
+        }
         for pattern in &plugin.transcripts {
             let pattern = run.page.styled(Style::Faint, pattern);
             run.page.line(format_args!("         {pattern}"))?;
         }
     }
-    Ok(Exit::Done)
+    for map in &run.maps.refused {
+        let what = run.page.styled(Style::Wrong, "refused");
+        run.page.line(format_args!("{what}  {}", map.line()))?;
+    }
+    Ok(exit)
 }
 
 const fn shape(shape: Shape) -> &'static str {

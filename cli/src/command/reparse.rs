@@ -36,6 +36,7 @@ pub(super) fn run(run: &mut Run<'_>, args: &Reparse) -> Result<Exit> {
         ..TailOptions::default()
     };
     let report = scrollback_engine::reparse(run.env, run.registry, &mut store, &options)?;
+    let exit = if run.complain_of_maps()? { Exit::Failed } else { Exit::Done };
     if args.json {
         run.page.json(&Summary {
             raw: report.raw,
@@ -50,13 +51,13 @@ pub(super) fn run(run: &mut Run<'_>, args: &Reparse) -> Result<Exit> {
             withdrawn: report.tail.withdrawn,
             problems: report.tail.problems.iter().map(tail::ProblemLine::of).collect(),
         })?;
-        return Ok(Exit::Done);
+        return Ok(exit);
     }
     for line in summary(&report, run.name) {
         run.page.line(line)?;
     }
     tail::problems(run, &report.tail.problems)?;
-    Ok(Exit::Done)
+    Ok(exit)
 }
 
 const fn left(report: &ReparseReport) -> u64 {

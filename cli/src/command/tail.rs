@@ -22,6 +22,11 @@ const PATIENCE: Duration = Duration::from_secs(2);
 const PROBLEMS: usize = 20;
 
 pub(super) fn run(run: &mut Run<'_>, args: &Tail) -> Result<Exit> {
+    let label = args.label.label();
+    if !label.is_empty() && args.paths.is_empty() && args.parser.is_none() {
+        let what = "--client and --session want --path: which transcripts they are about";
+        return Err(Ended::usage(what).into());
+    }
     let _lock = lock(&run.settings.data)?;
     let path = run.settings.store();
     let mut store = if args.dry_run && !path.exists() {
@@ -32,6 +37,7 @@ pub(super) fn run(run: &mut Run<'_>, args: &Tail) -> Result<Exit> {
     let options = TailOptions {
         paths: args.paths.clone(),
         parser: args.parser.clone(),
+        label,
         again: args.again,
         dry_run: args.dry_run,
         raw_all: run.settings.raw_all,
@@ -54,15 +60,22 @@ pub(super) fn run(run: &mut Run<'_>, args: &Tail) -> Result<Exit> {
         .problems
         .retain(|problem| !report.unmatched.iter().any(|pattern| problem.path == Path::new(pattern)));
     if args.json {
-        run.page.json(&Summary::of(&report))?;
+        let mut summary = Summary::of(&report);
+        summary.problems.extend(run.maps.refused.iter().map(|map| ProblemLine {
+            path: map.path.clone(),
+            record: None,
+            what: map.placed().into(),
+        }));
+        run.page.json(&summary)?;
     } else {
         text(run, args, &report)?;
     }
     for pattern in &report.unmatched {
         run.complain(&nothing_at(pattern))?;
     }
+    let refused = run.complain_of_maps()?;
     let nothing_read = !args.paths.is_empty() && report.sources == 0;
-    Ok(if nothing_read || !report.unmatched.is_empty() { Exit::Failed } else { Exit::Done })
+    Ok(if refused || nothing_read || !report.unmatched.is_empty() { Exit::Failed } else { Exit::Done })
 }
 
 /// Takes the lock that lets one `tail` write at a time. The system releases it with the process.
@@ -128,7 +141,25 @@ struct Summary<'r> {
     not_understood: u64,
     bytes: u64,
     seconds: f64,
+    parsers: Vec<ParserLine<'r>>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    remarks: Vec<RemarkLine<'r>>,
     problems: Vec<ProblemLine<'r>>,
+}
+
+/// A parser that sources were read with.
+#[derive(Serialize)]
+struct ParserLine<'r> {
+    parser: &'r str,
+    sources: u64,
+    stored: u64,
+}
+
+/// What was remarked on sources.
+#[derive(Serialize)]
+struct RemarkLine<'r> {
+    what: &'r str,
+    sources: u64,
 }
 
 #[derive(Serialize)]
@@ -169,6 +200,16 @@ impl<'r> Summary<'r> {
             not_understood: report.not_understood,
             bytes: report.bytes,
             seconds: report.seconds,
+            parsers: report
+                .by_parser
+                .iter()
+                .map(|(parser, sources, stored)| ParserLine { parser, sources: *sources, stored: *stored })
+                .collect(),
+            remarks: report
+                .remarks
+                .iter()
+                .map(|(what, sources)| RemarkLine { what, sources: *sources })
+                .collect(),
             problems: report
                 .unmatched
                 .iter()
@@ -236,6 +277,9 @@ fn summary(report: &TailReport, dry_run: bool) -> Vec<String> {
                 print::count(*stored, "event")
             ));
         }
+    }
+    for (what, n) in &report.remarks {
+        lines.push(format!("{}: {what}.", print::count(*n, "source")));
     }
     let kept = [(report.not_understood, "of a kind never seen"), (report.unreadable, "unreadable")];
     for (n, what) in kept.into_iter().filter(|(n, _)| *n > 0) {

@@ -32,6 +32,10 @@ pub struct SourceCoverage {
     pub path: PathBuf,
     /// The parser.
     pub parser: String,
+    /// Whose it is, if that is a user's word and not the parser's.
+    pub client: Option<String>,
+    /// What its decoder remarked.
+    pub remark: Option<String>,
     /// Bytes on disk.
     pub bytes: u64,
     /// Bytes read.
@@ -97,6 +101,8 @@ fn of(env: &dyn Env, registry: &Registry, row: &SourceRow, kinds: &[KindCount]) 
     SourceCoverage {
         path: row.path.clone(),
         parser: row.parser.clone(),
+        client: row.label.client.clone(),
+        remark: row.remark.clone(),
         bytes,
         captured: mark.map_or(0, |mark| mark.offset),
         standing,
@@ -149,6 +155,8 @@ fn unread(path: PathBuf, parser: &dyn Parser, bytes: u64, standing: Standing) ->
     SourceCoverage {
         path,
         parser: parser.spec().id.to_string(),
+        client: None,
+        remark: None,
         bytes,
         captured: 0,
         standing,

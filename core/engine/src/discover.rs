@@ -141,6 +141,24 @@ pub fn homes(env: &dyn Env, parser: &dyn Parser) -> Found {
     walk.finish()
 }
 
+/// Says whether a path is one of those a parser's client keeps its transcripts at. A canonical path is compared
+/// under the home directory's own name too.
+pub fn is_at_home(env: &dyn Env, parser: &dyn Parser, path: &Path) -> bool {
+    let homes = parser.homes(env);
+    let named = env.home().and_then(|home| {
+        let below = path.strip_prefix(home.canonicalize().ok()?).ok()?;
+        Some(home.join(below))
+    });
+    let matches = |pattern: &String| {
+        let pattern = Expanded::of(env, pattern, Syntax::Plain).and_then(|expanded| expanded.whole());
+        pattern.is_ok_and(|pattern| {
+            let taken = |path: &Path| pattern.matches_path_with(path, walk::OPTIONS);
+            taken(path) || named.as_deref().is_some_and(taken)
+        })
+    };
+    homes.include.iter().any(matches) && !homes.exclude.iter().any(matches)
+}
+
 /// Returns the parser that is surest of the source at `path` with that start; none if no parser takes it.
 pub fn recognise<'r>(registry: &'r Registry, path: &Path, head: &[u8]) -> Option<&'r dyn Parser> {
     registry.probe(&Probe { path, head, schema: None })

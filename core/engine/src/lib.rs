@@ -19,6 +19,6 @@ mod reparse;
 mod tail;
 
 pub use coverage::{SourceCoverage, Standing, coverage};
-pub use parse::{ParseError, ParseReport, parse, parse_with};
+pub use parse::{ParseError, ParseReport, parse, parse_labelled, parse_with};
 pub use reparse::{ReparseReport, reparse};
-pub use tail::{Problem, Progress, TailError, TailOptions, TailReport, tail};
+pub use tail::{LabelError, Problem, Progress, TailError, TailOptions, TailReport, tail};

@@ -2,15 +2,16 @@
 
 use crate::discover;
 use crate::prepare::{self, Prepared};
-use crate::read::surest;
+use crate::read::{choose, client_of};
 use crate::redact::Redactor;
 use crate::source::{Limits, LineReader, stat, values};
-use crate::tail::Problem;
+use crate::tail::{LabelError, Problem};
 use scrollback_core::{
-    Body, Decoder, Env, EventId, EventLine, Events, Facts, Line, LineBody, MapMemory, Origin, Parser, Probe,
-    Quiet, Record, Registry, Role, Said, SessionLine, Source, State, TitleRank, Turn, Unknown, Usage,
-    UsageLine, Whose, Withdraw,
+    Body, Decoder, Env, EventId, EventLine, Events, Facts, Line, LineBody, MapMemory, Origin, Parser, Quiet,
+    Record, Registry, Role, Said, SessionLine, Source, State, TitleRank, Turn, Unknown, Usage, UsageLine,
+    Whose, Withdraw,
 };
+use scrollback_store::Label;
 use serde_json::value::RawValue;
 use std::collections::{BTreeMap, HashMap};
 use std::io;
@@ -45,6 +46,9 @@ pub enum ParseError {
         /// The parsers there are.
         known: Vec<String>,
     },
+    /// It does not take the label that was given.
+    #[error(transparent)]
+    Label(#[from] LabelError),
     /// It cannot be read.
     #[error("{}: {source}", path.display())]
     Read {
@@ -67,18 +71,38 @@ pub fn parse(
     parser: Option<&str>,
     out: &mut dyn FnMut(&Line) -> io::Result<()>,
 ) -> Result<ParseReport, ParseError> {
+    parse_labelled(env, registry, path, parser, &Label::default(), out)
+}
+
+/// Does what [`parse`] does; of a parser that lets a user say it, `label` says whose the transcript is.
+pub fn parse_labelled(
+    env: &dyn Env,
+    registry: &Registry,
+    path: &Path,
+    parser: Option<&str>,
+    label: &Label,
+    out: &mut dyn FnMut(&Line) -> io::Result<()>,
+) -> Result<ParseReport, ParseError> {
     let read = |source: io::Error| ParseError::Read { path: path.to_owned(), source };
+    // Where an id rests on the path, it is the one that `tail` has.
+    let canonical = path.canonicalize().unwrap_or_else(|_| path.to_owned());
     let parser: &dyn Parser = if let Some(id) = parser {
         registry.parser(id)?
     } else {
         stat(path).map_err(read)?;
         let head = discover::read_head(path).map_err(read)?;
-        surest(registry, &Probe { path, head: &head, schema: None }).ok_or_else(|| ParseError::NoParser {
+        choose(env, registry, &canonical, &head).ok_or_else(|| ParseError::NoParser {
             path: path.to_owned(),
             known: registry.parsers().map(|parser| parser.spec().id.to_string()).collect(),
         })?
     };
-    parse_with(env, path, parser, out)
+    if !label.is_empty() && !parser.spec().labelled {
+        let parser = parser.spec().id.to_string();
+        return Err(LabelError::NotTaken { path: path.to_owned(), parser }.into());
+    }
+    let (client, session) = (label.client.as_deref(), label.session.as_deref());
+    let source = Source { client, session, ..Source::at(&canonical) };
+    parse_source(env, path, &source, parser, client_of(parser, label), out)
 }
 
 /// Does what [`parse`] does, with that parser.
@@ -88,17 +112,28 @@ pub fn parse_with(
     parser: &dyn Parser,
     out: &mut dyn FnMut(&Line) -> io::Result<()>,
 ) -> Result<ParseReport, ParseError> {
+    parse_source(env, path, &Source::at(path), parser, &parser.spec().client, out)
+}
+
+/// Parses the file at `path`, which its decoder knows as `source`.
+fn parse_source(
+    env: &dyn Env,
+    path: &Path,
+    source: &Source<'_>,
+    parser: &dyn Parser,
+    client: &str,
+    out: &mut dyn FnMut(&Line) -> io::Result<()>,
+) -> Result<ParseReport, ParseError> {
     let read = |source: io::Error| ParseError::Read { path: path.to_owned(), source };
     let limits = Limits::default();
     let volatile_head = parser.spec().volatile_head;
     let (mut reader, _) = LineReader::open(path, None, volatile_head, limits, env.now()).map_err(read)?;
     reader.session_is_over();
-    let source = Source { path, logical: None };
-    let Ok(mut decoder) = parser.decoder(&source, env, &State::default()) else {
+    let Ok(mut decoder) = parser.decoder(source, env, &State::default()) else {
         return Err(read(io::Error::other("the parser does not start from nothing")));
     };
     let redactor = Redactor::new();
-    let mut lines = Lines::new(&parser.spec().client, env.login(), &redactor);
+    let mut lines = Lines::new(client, env.login(), &redactor);
     let mut memory = MapMemory::default();
     let mut report = ParseReport::default();
     while let Some(line) = reader.next().map_err(read)? {
@@ -283,7 +318,7 @@ impl<'a> Lines<'a> {
                         out(&Line::Withdraw { id, client: self.client.to_owned(), session })?;
                     }
                 }
-                Said::Nothing(_) | Said::Unknown { .. } => {}
+                Said::Nothing(_) | Said::Unknown { .. } | Said::Remark(_) => {}
             }
         }
         Ok(())

@@ -9,13 +9,13 @@ mod recognise;
 mod record;
 
 pub(crate) use kept::{Kept, Watch};
-pub(crate) use recognise::surest;
+pub(crate) use recognise::choose;
 
 use crate::redact::Redactor;
 use crate::source::{Limits, LineReader, Verdict};
 use crate::tail::{TailError, TailOptions, TailReport};
 use scrollback_core::{Decoder, Env, LinesMark, Mark, Parser, Registry, Source, State, Timestamp};
-use scrollback_store::{Counts, StoreError, Writer};
+use scrollback_store::{Counts, Label, StoreError, Writer};
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -52,6 +52,7 @@ struct Current<'c> {
     path: &'c Path,
     parser: &'c dyn Parser,
     client: &'c str,
+    label: &'c Label,
     source: i64,
     generation: u16,
     born_ns: i64,
@@ -156,11 +157,17 @@ impl<'a, 's> Reading<'a, 's> {
         };
         report.sources += 1;
         let source = self.writer.source(path, None, &spec.id)?;
+        let label = held.map(|row| &row.label).cloned().unwrap_or_default();
+        let label = if spec.labelled { self.options.label.or(&label) } else { Label::default() };
+        if row.as_ref().is_none_or(|row| row.label != label) {
+            self.writer.label(source, &label)?;
+        }
         let generation = row.as_ref().map_or(0, |row| row.generation);
         let mut current = Current {
             path,
             parser,
-            client: &spec.client,
+            client: client_of(parser, &label),
+            label: &label,
             source,
             generation,
             born_ns: born_ns(path),
@@ -273,7 +280,8 @@ impl<'a, 's> Reading<'a, 's> {
     where
         'a: 'c,
     {
-        let source = Source { path: current.path, logical: None };
+        let (client, session) = (current.label.client.as_deref(), current.label.session.as_deref());
+        let source = Source { client, session, ..Source::at(current.path) };
         catch_unwind(AssertUnwindSafe(|| current.parser.decoder(&source, self.env, state).ok()))
             .ok()
             .flatten()
@@ -312,6 +320,11 @@ impl<'a, 's> Reading<'a, 's> {
         self.batch = (0, 0);
         if self.options.dry_run { Ok(()) } else { self.writer.checkpoint() }
     }
+}
+
+/// Returns the client a source is of: the user's word, else the parser's.
+pub(crate) fn client_of<'c>(parser: &'c dyn Parser, label: &'c Label) -> &'c str {
+    label.client.as_deref().unwrap_or(&parser.spec().client)
 }
 
 /// Returns what a decoder leaves.

@@ -1,6 +1,6 @@
 //! Records that were kept raw, read by the parsers of today.
 
-use crate::read::{Chosen, Kept, Reading, Watch};
+use crate::read::{Chosen, Kept, Reading, Watch, client_of};
 use crate::redact::Redactor;
 use crate::source::stat;
 use crate::tail::{TailError, TailOptions, TailReport};
@@ -86,7 +86,7 @@ pub fn reparse(
                 let kept = reading.kept(parser, row, records, &mut report.tail)?;
                 report.gone += 1;
                 report.understood += reading.forget_raw(&kept.understood)?;
-                gone.push(Gone { row, client: parser.spec().client.to_string(), raw: records, kept });
+                gone.push(Gone { row, client: client_of(parser, &row.label).to_owned(), raw: records, kept });
             }
             Err(error) => {
                 report.tail.skipped += 1;
@@ -129,13 +129,12 @@ fn recount(registry: &Registry, writer: &mut Writer<'_>, gone: &[Gone<'_>]) -> R
     if gone.is_empty() {
         return Ok(());
     }
-    let client = |parser: &str| match registry.parser(parser) {
-        Ok(parser) => parser.spec().client.to_string(),
-        Err(_) => parser.to_owned(),
+    let client = |row: &SourceRow| match registry.parser(&row.parser) {
+        Ok(parser) => client_of(parser, &row.label).to_owned(),
+        Err(_) => row.parser.clone(),
     };
     let store = writer.store();
-    let clients: HashMap<i64, String> =
-        store.sources()?.into_iter().map(|row| (row.row, client(&row.parser))).collect();
+    let clients: HashMap<i64, String> = store.sources()?.iter().map(|row| (row.row, client(row))).collect();
     let mut left: HashSet<(&str, String)> = HashSet::new();
     let mut unreadable: HashSet<&str> = HashSet::new();
     let mut long: HashMap<i64, u64> = HashMap::new();

@@ -1,11 +1,15 @@
 //! Sources to events: what `tail` does.
 
+mod label;
+
+pub use label::LabelError;
+
 use crate::discover;
 use crate::read::{Chosen, Reading};
 use crate::redact::Redactor;
 use crate::source::{LineReader, Stat, stat};
 use scrollback_core::{Env, Mark, Parser, Registry, Unknown};
-use scrollback_store::{SourceRow, Store, StoreError};
+use scrollback_store::{Label, SourceRow, Store, StoreError};
 use std::collections::HashMap;
 use std::path::PathBuf;
 use std::time::Instant;
@@ -22,6 +26,9 @@ pub struct TailOptions {
     pub paths: Vec<String>,
     /// The id of the parser for everything; `None`: path and content choose.
     pub parser: Option<String>,
+    /// Whose the sources are, and which session: only of sources whose parser lets a user say it. A source that
+    /// was labelled before keeps its label where this leaves it open.
+    pub label: Label,
     /// Whether to read everything again from its start.
     pub again: bool,
     /// Whether to store nothing.
@@ -41,6 +48,7 @@ impl Default for TailOptions {
         Self {
             paths: Vec::new(),
             parser: None,
+            label: Label::default(),
             again: false,
             dry_run: false,
             raw_all: false,
@@ -108,6 +116,8 @@ pub struct TailReport {
     pub seconds: f64,
     /// By parser: its id, sources looked at, events that were new; in the order of ids.
     pub by_parser: Vec<(String, u64, u64)>,
+    /// What decoders remarked on sources while they were read, and on how many: no faults.
+    pub remarks: Vec<(String, u64)>,
     /// Problems, at most 1,000 of them.
     pub problems: Vec<Problem>,
     /// Patterns that matched nothing.
@@ -120,6 +130,13 @@ impl TailReport {
     pub(crate) fn problem(&mut self, path: impl Into<PathBuf>, record: Option<u64>, what: impl Into<String>) {
         if self.problems.len() < PROBLEMS {
             self.problems.push(Problem { path: path.into(), record, what: what.into() });
+        }
+    }
+
+    pub(crate) fn remark(&mut self, what: &str) {
+        match self.remarks.iter_mut().find(|(held, _)| held == what) {
+            Some((_, n)) => *n += 1,
+            None => self.remarks.push((what.to_owned(), 1)),
         }
     }
 
@@ -143,6 +160,9 @@ pub enum TailError {
     /// No parser of that id.
     #[error(transparent)]
     Unknown(#[from] Unknown),
+    /// A source does not take the label that was given; nothing was read.
+    #[error(transparent)]
+    Label(#[from] LabelError),
 }
 
 /// Reads transcripts into a store. Each source costs only itself: what is wrong with one is in the report.
@@ -168,13 +188,14 @@ fn tail_with(
     let started = Instant::now();
     let mut report = TailReport::default();
     let only = options.parser.as_deref().map(|id| registry.parser(id)).transpose()?;
-    let files = find(env, registry, only, options, &mut report);
+    let mut files = find(env, registry, only, options, &mut report);
     let known: HashMap<PathBuf, SourceRow> = store
         .sources()?
         .into_iter()
         .filter(|row| row.logical.is_none())
         .map(|row| (row.path.clone(), row))
         .collect();
+    label::settle(env, registry, &known, &mut files, options)?;
     let Ahead { read, idle, of_bytes } = changed(env, registry, &known, files, options, &mut report);
     let mut so_far = Progress { of_sources: read.len() as u64, of_bytes, ..Progress::default() };
     if !read.is_empty() || !idle.is_empty() {
@@ -236,7 +257,9 @@ fn find<'r>(
             }
         }
     }
-    files.sort_by(|a, b| a.0.cmp(&b.0));
+    // In the homes of two, a file is the one's whose home a user did not declare.
+    let declared = |parser: Option<&dyn Parser>| parser.is_some_and(|parser| parser.spec().labelled);
+    files.sort_by(|a, b| a.0.cmp(&b.0).then(declared(a.1).cmp(&declared(b.1))));
     files.dedup_by(|a, b| a.0 == b.0);
     files
 }
@@ -275,6 +298,7 @@ fn changed<'r>(
         let row = known.get(&path).filter(|row| parser.is_none_or(|parser| parser.spec().id == row.parser));
         if let Some(row) = row
             && !options.again
+            && options.label.or(&row.label) == row.label
             && let Some(Mark::Lines(mark)) = &row.mark
             && LineReader::unchanged(mark, &found, now)
         {

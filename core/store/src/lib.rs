@@ -34,6 +34,6 @@ pub use raw::{RawRecord, Why};
 pub use read::{Kinds, Picked, StoredEvent};
 pub use search::{Filter, Found, Hit, Scan, Sort};
 pub use session::{SessionFilter, SessionRow};
-pub use source::{Counts, KindCount, SourceMemory, SourceRow};
+pub use source::{Counts, KindCount, Label, SourceMemory, SourceRow};
 pub use stats::{By, Key, Stats, Totals};
 pub use write::{Claim, Put, Stored, Writer};

@@ -18,6 +18,7 @@ const MIGRATIONS: [&str; 1] = [
     CREATE TABLE blob (digest BLOB PRIMARY KEY, media_type TEXT NOT NULL, size INTEGER NOT NULL, data BLOB);
     CREATE TABLE source (
         id INTEGER PRIMARY KEY, path BLOB NOT NULL, logical TEXT NOT NULL DEFAULT '', parser INTEGER NOT NULL,
+        client_label TEXT, session_label TEXT, remark TEXT,
         generation INTEGER NOT NULL DEFAULT 0, mark TEXT, state_version INTEGER NOT NULL DEFAULT 0, state TEXT NOT NULL DEFAULT '',
         records INTEGER NOT NULL DEFAULT 0, events INTEGER NOT NULL DEFAULT 0, empty INTEGER NOT NULL DEFAULT 0,
         unknown INTEGER NOT NULL DEFAULT 0, unreadable INTEGER NOT NULL DEFAULT 0,

@@ -20,6 +20,8 @@ pub struct SourceRow {
     pub logical: Option<String>,
     /// The id of the parser that read it.
     pub parser: String,
+    /// Whose it is, by a user's word.
+    pub label: Label,
     /// How often its beginning was found to be another.
     pub generation: u16,
     /// Where reading stopped.
@@ -28,6 +30,33 @@ pub struct SourceRow {
     pub state: State,
     /// What was found in it.
     pub counts: Counts,
+    /// What its decoder remarked last.
+    pub remark: Option<String>,
+}
+
+/// What a user says of a source whose client does not say it.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Label {
+    /// The client.
+    pub client: Option<String>,
+    /// The session that all of it is.
+    pub session: Option<String>,
+}
+
+impl Label {
+    /// Says whether nothing is said.
+    pub const fn is_empty(&self) -> bool {
+        self.client.is_none() && self.session.is_none()
+    }
+
+    /// Returns the label with what it leaves open taken from `held`.
+    #[must_use]
+    pub fn or(&self, held: &Self) -> Self {
+        Self {
+            client: self.client.clone().or_else(|| held.client.clone()),
+            session: self.session.clone().or_else(|| held.session.clone()),
+        }
+    }
 }
 
 /// What was found in a source since its start.
@@ -93,7 +122,7 @@ fn source_rows(
 ) -> Result<Vec<SourceRow>, StoreError> {
     let mut statement = conn.prepare_cached(&format!(
         "SELECT source.id, path, logical, parser.text, generation, mark, state_version, state,
-         records, events, empty, unknown, unreadable
+         records, events, empty, unknown, unreadable, client_label, session_label, remark
          FROM source JOIN name AS parser ON parser.id = source.parser {wanted}"
     ))?;
     let mut rows = statement.query(params)?;
@@ -108,6 +137,7 @@ fn source_rows(
             path: PathBuf::from(OsStr::from_bytes(row.get_ref(1)?.as_blob().unwrap_or_default())),
             logical: (!logical.is_empty()).then_some(logical),
             parser: row.get(3)?,
+            label: Label { client: row.get(13)?, session: row.get(14)? },
             generation: row.get(4)?,
             // A mark this program cannot read is none: the source is read again, under the same ids.
             mark: mark.and_then(|mark| serde_json::from_str(&mark).ok()),
@@ -119,6 +149,7 @@ fn source_rows(
                 unknown: count(11)?,
                 unreadable: count(12)?,
             },
+            remark: row.get(15)?,
         });
     }
     Ok(sources)
@@ -149,13 +180,31 @@ impl Writer<'_> {
         Ok(self.store.conn.last_insert_rowid())
     }
 
+    /// Keeps whose a source is, by a user's word.
+    pub fn label(&mut self, source: i64, label: &Label) -> Result<(), StoreError> {
+        self.store
+            .conn
+            .prepare_cached("UPDATE source SET client_label = ?2, session_label = ?3 WHERE id = ?1")?
+            .execute(params![source, label.client, label.session])?;
+        Ok(())
+    }
+
+    /// Keeps what a decoder remarked on a source.
+    pub fn remark(&mut self, source: i64, what: &str) -> Result<(), StoreError> {
+        self.store
+            .conn
+            .prepare_cached("UPDATE source SET remark = ?2 WHERE id = ?1")?
+            .execute(params![source, what])?;
+        Ok(())
+    }
+
     /// Forgets what a decoder left of a source and what was counted in it: it is read again from its start.
     /// Events stay.
     pub fn again(&mut self, source: i64, generation: u16) -> Result<(), StoreError> {
         let conn = &self.store.conn;
         conn.prepare_cached(
             "UPDATE source SET generation = ?2, mark = NULL, state_version = 0, state = '', records = 0, events = 0,
-             empty = 0, unknown = 0, unreadable = 0 WHERE id = ?1",
+             empty = 0, unknown = 0, unreadable = 0, remark = NULL WHERE id = ?1",
         )?
         .execute(params![source, generation])?;
         conn.prepare_cached(

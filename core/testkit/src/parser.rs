@@ -315,7 +315,7 @@ pub fn the_state_is_small(parser: &dyn Parser, folder: &str) {
         let state = reader.state();
         if state.version != 0 {
             let other = State { version: state.version + 1, ..state };
-            let refused = parser.decoder(&Source { path: &path, logical: None }, &world, &other).is_err();
+            let refused = parser.decoder(&Source::at(&path), &world, &other).is_err();
             assert!(refused, "a state of another version must be refused");
         }
     }

@@ -66,7 +66,7 @@ impl<'p> Reader<'p> {
     /// If the parser does not start from the default state.
     pub fn new(parser: &'p dyn Parser, world: &'p World, path: &'p Path) -> Self {
         let decoder = parser
-            .decoder(&Source { path, logical: None }, world, &State::default())
+            .decoder(&Source::at(path), world, &State::default())
             .unwrap_or_else(|error| panic!("a decoder must start from the default state: {error}"));
         let (memory, said) = (MapMemory::default(), Vec::new());
         Self { parser, world, path, decoder, memory, said, events: Vec::new(), silent: 0, index: 0 }
@@ -130,10 +130,8 @@ impl<'p> Reader<'p> {
     pub fn resume(&mut self) {
         let stored = serde_json::to_string(&self.decoder.state()).unwrap_or_default();
         let state: State = serde_json::from_str(&stored).unwrap_or_default();
-        self.decoder = self
-            .parser
-            .decoder(&Source { path: self.path, logical: None }, self.world, &state)
-            .unwrap_or_else(|error| {
+        self.decoder =
+            self.parser.decoder(&Source::at(self.path), self.world, &state).unwrap_or_else(|error| {
                 panic!("{}: a parser must load the state it saved: {error}", self.path.display())
             });
     }

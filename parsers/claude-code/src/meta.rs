@@ -85,7 +85,7 @@ pub(crate) fn meta<'r>(
         "continued-in" => return continued(row, thread, events),
         "pr-link" => return pull_request(row, thread, events),
         _ => match NOTHING.iter().find(|known| **known == kind) {
-            Some(known) => return events.nothing(known),
+            Some(known) => return events.nothing(*known),
             None => return events.unknown(kind.to_owned(), version),
         },
     };
@@ -153,7 +153,7 @@ pub(crate) fn system<'r>(put: &mut Put<'_, 'r>, row: &Row<'r>) {
         "away_summary" => injected(put, "0", InjectedBy::Other, text().unwrap_or_default()),
         subtype => {
             if let Some(known) = SYSTEM.iter().find(|known| **known == subtype) {
-                put.events.nothing(known);
+                put.events.nothing(*known);
             } else {
                 put.unknown(format!("system {subtype}"));
             }

@@ -57,7 +57,7 @@ impl Kind {
     }
 }
 
-const OPTIONS: MatchOptions = MatchOptions {
+pub(super) const OPTIONS: MatchOptions = MatchOptions {
     case_sensitive: true,
     require_literal_separator: true,
     require_literal_leading_dot: false,

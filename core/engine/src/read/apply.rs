@@ -58,6 +58,11 @@ impl Reading<'_, '_> {
                 }
                 // A record that carries nothing at all is counted where it is decoded.
                 Said::Nothing(_) => {}
+                Said::Remark(what) => {
+                    let what = self.redactor.text(&what);
+                    self.writer.remark(current.source, cut(&what))?;
+                    report.remark(cut(&what));
+                }
                 Said::Unknown { kind, version } => {
                     self.count(current, false, &kind, version.as_deref().unwrap_or_default());
                 }

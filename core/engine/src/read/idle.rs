@@ -1,7 +1,7 @@
 //! Sources that did not change for a while: their decoders are told, and say what they held back.
 
 use super::memory::Redacted;
-use super::{Current, Place, Reading};
+use super::{Current, Place, Reading, client_of};
 use crate::tail::{TailError, TailReport};
 use scrollback_core::{Decoder, Events, LinesMark, Mark, Parser, Quiet, Timestamp};
 use std::collections::BTreeMap;
@@ -33,7 +33,8 @@ impl Reading<'_, '_> {
         let mut current = Current {
             path: &row.path,
             parser,
-            client: &parser.spec().client,
+            client: client_of(parser, &row.label),
+            label: &row.label,
             source: row.row,
             generation: row.generation,
             // Its file was seen before: an older birth is already known.

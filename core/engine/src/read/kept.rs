@@ -1,6 +1,6 @@
 //! Records that were kept raw: read once more, compared with what is read, forgotten.
 
-use super::{Current, Place, Reading};
+use super::{Current, Place, Reading, client_of};
 use crate::tail::{TailError, TailReport};
 use scrollback_core::{Parser, State};
 use scrollback_store::{Counts, RawRecord, SourceRow, StoreError};
@@ -52,7 +52,8 @@ impl Reading<'_, '_> {
         let mut current = Current {
             path: &row.path,
             parser,
-            client: &parser.spec().client,
+            client: client_of(parser, &row.label),
+            label: &row.label,
             source: row.row,
             generation: row.generation,
             // Its file was seen before: an older birth is already known.
@@ -65,8 +66,10 @@ impl Reading<'_, '_> {
         let mut kept = Kept::default();
         for record in records {
             let bytes = self.writer.store().raw_bytes(record.row)?;
-            // What the decoder left belongs to the end of the source, not to this record.
-            let Some(mut decoder) = self.decoder(&current, &State::default()) else { break };
+            // What the decoder left belongs to the end of the source, not to this record; but where a user may name
+            // the session, nothing in the record need say it.
+            let state = if parser.spec().labelled { row.state.clone() } else { State::default() };
+            let Some(mut decoder) = self.decoder(&current, &state) else { break };
             let mut place =
                 Place { index: record.record, offset: record.offset, length: record.length, part: 0 };
             let before = current.counts;

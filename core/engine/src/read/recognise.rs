@@ -3,7 +3,7 @@
 use super::Reading;
 use crate::discover;
 use crate::tail::TailReport;
-use scrollback_core::{Parser, Probe, Registry, Score};
+use scrollback_core::{Env, Parser, Probe, Registry, Score};
 use std::cmp::Reverse;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
@@ -23,8 +23,7 @@ impl<'a> Reading<'a, '_> {
             report.skipped += 1;
             return None;
         }
-        let probe = Probe { path, head: &head, schema: None };
-        let parser = surest(self.registry, &probe);
+        let parser = choose(self.env, self.registry, path, &head);
         if parser.is_none() {
             report.skipped += 1;
             let known: Vec<&str> = self.registry.parsers().map(|parser| &*parser.spec().id).collect();
@@ -33,6 +32,22 @@ impl<'a> Reading<'a, '_> {
         }
         parser
     }
+}
+
+/// Returns the parser of a file: one a user made for the place it is in, unless that is the home of another client
+/// too; else the one that is surest of it.
+pub(crate) fn choose<'r>(
+    env: &dyn Env,
+    registry: &'r Registry,
+    path: &Path,
+    head: &[u8],
+) -> Option<&'r dyn Parser> {
+    let parsers = || registry.parsers().map(|parser| parser as &'r dyn Parser);
+    let home_of = |labelled: bool| {
+        parsers().find(|it| it.spec().labelled == labelled && discover::is_at_home(env, *it, path))
+    };
+    let declared = home_of(true).filter(|_| home_of(false).is_none());
+    declared.or_else(|| surest(registry, &Probe { path, head, schema: None }))
 }
 
 /// Returns what [`Registry::probe`] does; a parser that panics while it looks is not the one.

@@ -110,7 +110,7 @@ impl<'a> Reading<'a, '_> {
             self.keep_raw(bytes, Why::All, "", None, current, *place)?;
         }
         if let [Said::Nothing(kind), rest @ ..] = events.said()
-            && rest.iter().all(|said| matches!(said, Said::Nothing(_)))
+            && rest.iter().all(|said| matches!(said, Said::Nothing(_) | Said::Remark(_)))
         {
             current.counts.nothing += 1;
             self.count(current, true, kind, "");

@@ -256,9 +256,8 @@ fn a_fork_of_a_fork_is_its_parents_and_holds_copies_of_both() {
 fn a_copy_that_does_not_go_on_is_tied_to_its_parent_when_it_is_quiet() {
     let path = hand("fork-of-fork.jsonl");
     let text = std::fs::read_to_string(&path).unwrap();
-    let mut decoder = ClaudeCode
-        .decoder(&Source { path: &path, logical: None }, &crate::support::Disk, &State::default())
-        .unwrap();
+    let mut decoder =
+        ClaudeCode.decoder(&Source::at(&path), &crate::support::Disk, &State::default()).unwrap();
     let mut memory = MapMemory::default();
     for (index, line) in text.lines().take(4).enumerate() {
         let record = Record { index: index as u64, key: None, bytes: line.as_bytes(), whole: true };
@@ -333,7 +332,7 @@ fn a_sub_agents_sidecar_may_come_late() {
     let mut state = State::default();
     let mut calls = Vec::new();
     for env in [&none, &none, &late, &late] {
-        let mut decoder = ClaudeCode.decoder(&Source { path, logical: None }, env, &state).unwrap();
+        let mut decoder = ClaudeCode.decoder(&Source::at(path), env, &state).unwrap();
         let mut events = Events::new();
         let record = Record { index: 0, key: None, bytes: row.as_bytes(), whole: true };
         decoder.decode(record, &mut memory, &mut events).unwrap();
@@ -396,6 +395,6 @@ fn no_row_makes_the_state_too_large() {
 #[test]
 fn a_state_of_another_version_is_refused() {
     let state = State { version: 99, json: "{}".to_owned() };
-    let source = Source { path: Path::new("x.jsonl"), logical: None };
+    let source = Source::at(Path::new("x.jsonl"));
     assert!(ClaudeCode.decoder(&source, &crate::support::Disk, &state).is_err());
 }

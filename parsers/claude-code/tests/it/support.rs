@@ -74,7 +74,7 @@ impl Reading {
 }
 
 fn decoder(path: &Path, state: &State) -> Box<dyn Decoder> {
-    ClaudeCode.decoder(&Source { path, logical: None }, &Disk, state).unwrap()
+    ClaudeCode.decoder(&Source::at(path), &Disk, state).unwrap()
 }
 
 /// Returns the lines of a text, kept for as long as the test runs.
@@ -121,6 +121,7 @@ fn one(said: &Said<'_>) -> Option<String> {
         Said::Facts(..) | Said::Usage { .. } => return None,
         Said::Withdraw(_) => "withdraw".to_owned(),
         Said::Nothing(kind) => format!("nothing: {kind}"),
+        Said::Remark(what) => format!("remark: {what}"),
         Said::Unknown { kind, .. } => format!("unknown: {kind}"),
     })
 }

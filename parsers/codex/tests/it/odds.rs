@@ -118,7 +118,7 @@ fn another_clients_conversation_is_passed_over() {
 fn the_clients_own_threads_are_passed_over() {
     let file =
         example("handmade/internal/rollout-2026-10-01T10-00-00-01a0f6e8-1500-7000-8000-000000000014.jsonl");
-    assert!(file.told().all().all(|said| *said == Said::Nothing("internal session")));
+    assert!(file.told().all().all(|said| *said == Said::Nothing("internal session".into())));
 }
 
 #[test]
@@ -236,7 +236,8 @@ fn what_a_client_repeats_is_told_when_first_seen() {
     let lines = [context, context, &other, context].join("\n");
     let file = Transcript::of("x.jsonl", lines.as_bytes());
     let told = file.told();
-    let repeated = |index: usize| *told.records[index].as_ref().unwrap() == [Said::Nothing("repeated")];
+    let repeated =
+        |index: usize| *told.records[index].as_ref().unwrap() == [Said::Nothing("repeated".into())];
     assert_eq!([0, 1, 2, 3].map(repeated), [false, true, false, true]);
     assert_eq!(told.facts()[0], ("x", &Facts { cwd: Some("/a".into()), ..Facts::default() }));
 }

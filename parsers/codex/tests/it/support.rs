@@ -75,7 +75,7 @@ impl Transcript {
 
     /// Reads it, each time `stops` says so from the state the decoder left, which is kept as JSON.
     pub(crate) fn told_on(&self, world: &World, stops: impl Fn(usize) -> bool) -> Told<'_> {
-        let source = Source { path: &self.path, logical: None };
+        let source = Source::at(&self.path);
         let mut memory = MapMemory::default();
         let mut state = State::default();
         let mut told = Told { records: Vec::new(), last: Vec::new() };
@@ -211,6 +211,7 @@ fn line(text: &mut String, at: &str, said: &Said<'_>) {
             other => write!(text, "withdraw {other:?}").unwrap(),
         },
         Said::Nothing(kind) => write!(text, "nothing {kind}").unwrap(),
+        Said::Remark(what) => write!(text, "remark {what}").unwrap(),
         Said::Unknown { kind, version } => write!(text, "UNKNOWN {kind} {version:?}").unwrap(),
     }
     text.push('\n');
