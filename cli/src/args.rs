@@ -30,8 +30,8 @@ pub(crate) enum Command {
     /// Read transcripts into the store
     ///
     /// Reads what is new in every transcript of every client found here, or in those that `--path` names.
-    /// Whatever was read before is not stored twice. Only one `tail` runs at a time: a second waits two
-    /// seconds and leaves with 75.
+    /// Whatever was read before is not stored twice. Only one `tail` reads at a time: a second waits two
+    /// seconds and leaves with 75. One that follows gives way between its looks.
     Tail(Tail),
     /// Print the events of transcripts, without a store
     ///
@@ -90,6 +90,7 @@ pub(crate) enum Command {
 
 /// `tail`
 #[derive(Debug, Args)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a switch of the command line")]
 pub(crate) struct Tail {
     /// A transcript, a directory of them, or a pattern with `*`, `**` and `?`; may be given several times
     #[arg(long = "path", value_name = "GLOB|DIR")]
@@ -102,6 +103,9 @@ pub(crate) struct Tail {
     /// Say what would be read, and store nothing
     #[arg(long)]
     pub(crate) dry_run: bool,
+    /// Go on: read what is appended as it is written, and what is new, until SIGINT or SIGTERM
+    #[arg(long, conflicts_with_all = ["dry_run", "again"])]
+    pub(crate) follow: bool,
     /// Read everything again from its start; events that are stored already stay as they are
     #[arg(long)]
     pub(crate) again: bool,

@@ -5,6 +5,7 @@ mod coverage;
 mod demo;
 mod expand;
 mod export;
+mod follow;
 mod lines;
 mod parse;
 mod plugins;

@@ -35,12 +35,31 @@ pub struct LinesMark {
     pub dev: u64,
     /// Its inode.
     pub ino: u64,
+    /// How the source's bytes lie in its file, if not as they are: `zstd` or `gzip`. All positions are in the
+    /// decompressed bytes, `size` is the file's.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub codec: Option<String>,
+    /// How many decompressed bytes there were, of a source that is compressed.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub length: u64,
     /// Whether what stands after `offset` was tried as an unfinished last line, and did not parse.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub tried: bool,
     /// Whether the decoder heard that the source is idle, and did not change since.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub idle: bool,
+}
+
+impl LinesMark {
+    /// Returns how many bytes of records the source had when it was last looked at.
+    pub fn end(&self) -> u64 {
+        if self.codec.is_some() { self.length } else { self.size }
+    }
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
+const fn is_zero(length: &u64) -> bool {
+    *length == 0
 }
 
 /// The digest of a stretch of a source.

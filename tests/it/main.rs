@@ -6,6 +6,7 @@ mod copies;
 mod coverage;
 mod docs;
 mod fallback;
+mod follow;
 mod ids;
 mod injected;
 mod own_binary;

@@ -27,7 +27,7 @@ pub(super) fn run(run: &mut Run<'_>, args: &Tail) -> Result<Exit> {
         let what = "--client and --session want --path: which transcripts they are about";
         return Err(Ended::usage(what).into());
     }
-    let _lock = lock(&run.settings.data)?;
+    let lock = lock(&run.settings.data)?;
     let path = run.settings.store();
     let mut store = if args.dry_run && !path.exists() {
         Store::open_in_memory()?
@@ -44,6 +44,9 @@ pub(super) fn run(run: &mut Run<'_>, args: &Tail) -> Result<Exit> {
         keep_blobs: run.settings.keep_blobs,
         ..TailOptions::default()
     };
+    if args.follow {
+        return super::follow::run(run, args, &options, &mut store, lock);
+    }
     let bar = io::stderr().is_terminal().then(bar);
     let mut progress = |progress: &Progress| {
         if let Some(bar) = &bar {
@@ -73,6 +76,7 @@ pub(super) fn run(run: &mut Run<'_>, args: &Tail) -> Result<Exit> {
     for pattern in &report.unmatched {
         run.complain(&nothing_at(pattern))?;
     }
+    drop(lock);
     let refused = run.complain_of_maps()?;
     let nothing_read = !args.paths.is_empty() && report.sources == 0;
     Ok(if refused || nothing_read || !report.unmatched.is_empty() { Exit::Failed } else { Exit::Done })
@@ -80,6 +84,13 @@ pub(super) fn run(run: &mut Run<'_>, args: &Tail) -> Result<Exit> {
 
 /// Takes the lock that lets one `tail` write at a time. The system releases it with the process.
 pub(super) fn lock(data: &Path) -> Result<File> {
+    let until = Instant::now() + PATIENCE;
+    lock_or_wait(data, &|| Instant::now() >= until)?
+        .ok_or_else(|| Ended::later("another `tail` is writing this store; try again later").into())
+}
+
+/// Waits for the lock until `stop` says so; then there is none.
+pub(super) fn lock_or_wait(data: &Path, stop: &dyn Fn() -> bool) -> Result<Option<File>> {
     let path = data.join("tail.lock");
     let failed = || format!("cannot use {}", path.display());
     if !data.is_dir() {
@@ -92,16 +103,11 @@ pub(super) fn lock(data: &Path) -> Result<File> {
         .mode(0o600)
         .open(&path)
         .with_context(failed)?;
-    let until = Instant::now() + PATIENCE;
     loop {
         match file.try_lock() {
-            Ok(()) => return Ok(file),
-            Err(TryLockError::WouldBlock) if Instant::now() < until => {
-                std::thread::sleep(Duration::from_millis(20));
-            }
-            Err(TryLockError::WouldBlock) => {
-                return Err(Ended::later("another `tail` is writing this store; try again later").into());
-            }
+            Ok(()) => return Ok(Some(file)),
+            Err(TryLockError::WouldBlock) if stop() => return Ok(None),
+            Err(TryLockError::WouldBlock) => std::thread::sleep(Duration::from_millis(20)),
             Err(TryLockError::Error(error)) => return Err(error).with_context(failed),
         }
     }
@@ -128,7 +134,7 @@ fn show(bar: &ProgressBar, progress: &Progress) {
 
 /// The summary in JSON.
 #[derive(Serialize)]
-struct Summary<'r> {
+pub(super) struct Summary<'r> {
     sources: u64,
     sources_changed: u64,
     records: u64,
@@ -181,7 +187,7 @@ impl<'r> ProblemLine<'r> {
 }
 
 impl<'r> Summary<'r> {
-    fn of(report: &'r TailReport) -> Self {
+    pub(super) fn of(report: &'r TailReport) -> Self {
         let of_pattern = |pattern: &'r String| ProblemLine {
             path: PathBuf::from(pattern),
             record: None,

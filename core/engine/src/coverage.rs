@@ -6,7 +6,6 @@ use crate::source::{Limits, LineReader, Verdict, stat};
 use scrollback_core::{Env, LinesMark, Mark, Parser, Registry};
 use scrollback_store::{Counts, KindCount, SourceRow, Store, StoreError};
 use std::collections::{HashMap, HashSet};
-use std::fs::File;
 use std::io;
 use std::path::{Path, PathBuf};
 
@@ -72,7 +71,7 @@ pub fn coverage(
         let found = discover::homes(env, parser);
         for path in found.canonical {
             if listed.insert(path.clone()) {
-                sources.extend(missing(path, parser));
+                sources.extend(missing(env, path, parser));
             }
         }
         for problem in found.problems {
@@ -122,25 +121,31 @@ fn standing(
 ) -> io::Result<(u64, Standing)> {
     let stat = stat(path)?;
     let now = env.now();
-    if stat.size == 0 || mark.is_some_and(|mark| LineReader::unchanged(mark, &stat, now)) {
-        return Ok((stat.size, Standing::Read));
+    if stat.size == 0 {
+        return Ok((0, Standing::Read));
     }
-    let (_, verdict) = LineReader::open(path, mark, volatile_head, Limits::default(), now)?;
+    if let Some(mark) = mark.filter(|mark| LineReader::unchanged(mark, &stat, now)) {
+        return Ok((mark.end(), Standing::Read));
+    }
+    let (reader, verdict) = LineReader::open(path, mark, volatile_head, Limits::default(), now)?;
+    // Of a compressed source all positions are in the decompressed bytes.
+    let size = reader.decompressed()?.unwrap_or(stat.size);
     let left = match (verdict, mark) {
         (Verdict::Unchanged, _) => 0,
-        (Verdict::Append, Some(mark)) => stat.size.saturating_sub(mark.offset),
-        _ => stat.size,
+        (Verdict::Append, Some(mark)) => size.saturating_sub(mark.offset),
+        _ => size,
     };
-    Ok((stat.size, if left == 0 { Standing::Read } else { Standing::Behind(left) }))
+    Ok((size, if left == 0 { Standing::Read } else { Standing::Behind(left) }))
 }
 
 /// Returns how a source that was never read stands; none for a link that leads nowhere.
-fn missing(path: PathBuf, parser: &dyn Parser) -> Option<SourceCoverage> {
+fn missing(env: &dyn Env, path: PathBuf, parser: &dyn Parser) -> Option<SourceCoverage> {
     let found = stat(&path).and_then(|stat| {
-        if stat.size > 0 {
-            File::open(&path)?;
+        if stat.size == 0 {
+            return Ok(0);
         }
-        Ok(stat.size)
+        let (reader, _) = LineReader::open(&path, None, 0, Limits::default(), env.now())?;
+        Ok(reader.decompressed()?.unwrap_or(stat.size))
     });
     let (bytes, standing) = match found {
         Ok(0) => (0, Standing::Read),

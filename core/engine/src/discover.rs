@@ -4,11 +4,11 @@ mod pattern;
 mod walk;
 
 use pattern::{Expanded, Syntax};
+pub(crate) use pattern::{is_transcript, plain_name};
 use scrollback_core::{Env, Parser, Probe, Registry};
 use std::collections::HashSet;
 use std::ffi::OsString;
-use std::fs::File;
-use std::io::{self, Read};
+use std::io;
 use std::path::{Path, PathBuf};
 use thiserror::Error;
 use walk::Walk;
@@ -91,7 +91,7 @@ impl Found {
 /// Returns the files that a pattern on the command line stands for.
 ///
 /// A file that exists under that very name is that file. A directory stands for every `*.jsonl` in it, at any
-/// depth; so does a directory that a pattern matches, unless its own name ends so. `~`, `$VAR` and `${VAR}` are
+/// depth, those compressed to `*.jsonl.zst` or `*.jsonl.gz` among them; so does a directory that a pattern matches, unless its own name ends so. `~`, `$VAR` and `${VAR}` are
 /// replaced, `*`, `?`, `[…]`, `{a,b}` and, as a whole component, `**` match, names that begin with a dot too.
 ///
 /// Where nothing is found but something could not be looked into, that is no error: the problems say it.
@@ -164,12 +164,30 @@ pub fn recognise<'r>(registry: &'r Registry, path: &Path, head: &[u8]) -> Option
     registry.probe(&Probe { path, head, schema: None })
 }
 
-/// Returns the first bytes of a file, at most 64 KiB. What is no regular file is refused without opening it.
+/// Returns the directory that a pattern looks into: the part of it before anything special, as far as it is there.
+pub(crate) fn base(env: &dyn Env, pattern: &str) -> Option<PathBuf> {
+    let expanded = Expanded::of(env, pattern, Syntax::Shell).ok()?;
+    let plain = |name: &&str| !name.contains(['*', '?', '[', '{']);
+    let mut path = expanded.base.clone();
+    path.extend(
+        expanded.literal().split('/').filter(|name| !name.is_empty() && *name != ".").take_while(plain),
+    );
+    let there = path.ancestors().find(|path| path.is_dir())?;
+    std::fs::canonicalize(there).ok()
+}
+
+/// Returns the name that a source keeps however it is compressed and wherever it is moved.
+pub(crate) fn lasting_name(path: &Path) -> String {
+    let name = path.file_name().unwrap_or_default().to_string_lossy();
+    plain_name(&name).unwrap_or(&name).to_owned()
+}
+
+/// Returns the first bytes of a source, decompressed, at most 64 KiB. What is no regular file is refused without opening it.
 pub fn read_head(path: &Path) -> io::Result<Vec<u8>> {
     const MOST: u64 = 64 << 10;
     let size = crate::source::stat(path)?.size.min(MOST);
     let mut head = Vec::with_capacity(usize::try_from(size).unwrap_or_default() + 1);
-    File::open(path)?.take(MOST).read_to_end(&mut head)?;
+    crate::source::head(path, MOST, &mut head)?;
     Ok(head)
 }
 

@@ -21,4 +21,4 @@ mod tail;
 pub use coverage::{SourceCoverage, Standing, coverage};
 pub use parse::{ParseError, ParseReport, parse, parse_labelled, parse_with};
 pub use reparse::{ReparseReport, reparse};
-pub use tail::{LabelError, Problem, Progress, TailError, TailOptions, TailReport, tail};
+pub use tail::{Follower, LabelError, Problem, Progress, TailError, TailOptions, TailReport, tail};

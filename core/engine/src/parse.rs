@@ -132,8 +132,7 @@ fn parse_source(
     let Ok(mut decoder) = parser.decoder(source, env, &State::default()) else {
         return Err(read(io::Error::other("the parser does not start from nothing")));
     };
-    let redactor = Redactor::new();
-    let mut lines = Lines::new(client, env.login(), &redactor);
+    let mut lines = Lines::new(client, env.login(), Redactor::shared());
     let mut memory = MapMemory::default();
     let mut report = ParseReport::default();
     while let Some(line) = reader.next().map_err(read)? {

@@ -28,6 +28,8 @@ const BATCH_BYTES: u64 = 16 << 20;
 pub(crate) struct Chosen<'r> {
     pub(crate) path: PathBuf,
     pub(crate) parser: Option<&'r dyn Parser>,
+    /// Where it may have been before, if it was not read at this path yet.
+    pub(crate) from: Option<PathBuf>,
 }
 
 /// What reading any source needs.
@@ -123,9 +125,30 @@ impl<'a, 's> Reading<'a, 's> {
             },
         };
         let mut again = self.options.again;
+        if let Some(from) = &chosen.from {
+            self.follow(from, path, parser)?;
+        }
         // Another process that read the source meanwhile left another mark: reading goes on from there.
         while let Read::Overtaken = self.source_once(path, parser, again, report, progress)? {
             again = false;
+        }
+        Ok(())
+    }
+
+    /// Lets the source at `from` go on at `path`, if the bytes there say that it is the same: it was moved, or
+    /// compressed, or is plain again.
+    fn follow(&mut self, from: &Path, path: &Path, parser: &dyn Parser) -> Result<(), TailError> {
+        let Some(row) = self.writer.source_row(from, None)? else { return Ok(()) };
+        let Some(Mark::Lines(mark)) = &row.mark else { return Ok(()) };
+        if row.parser != parser.spec().id || self.writer.source_row(path, None)?.is_some() {
+            return Ok(());
+        }
+        let limits = Limits { max_line: self.options.max_line, ..Limits::default() };
+        let volatile_head = parser.spec().volatile_head;
+        // What cannot be opened is told when it is read.
+        if let Ok(Some(reader)) = LineReader::open_moved(path, mark, volatile_head, limits, self.now) {
+            let mark = LinesMark { idle: mark.idle, tried: mark.tried, ..reader.mark() };
+            self.writer.moved(row.row, path, &Mark::Lines(mark))?;
         }
         Ok(())
     }

@@ -68,7 +68,7 @@ pub fn reparse(
         };
         match stat(&row.path) {
             Ok(_) => {
-                let chosen = Chosen { path: row.path.clone(), parser: Some(parser) };
+                let chosen = Chosen { path: row.path.clone(), parser: Some(parser), from: None };
                 reading.watch();
                 let before = report.tail.sources;
                 reading.source(&chosen, &mut report.tail, &mut |_, _| {})?;

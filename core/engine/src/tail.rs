@@ -1,7 +1,10 @@
 //! Sources to events: what `tail` does.
 
+mod follow;
 mod label;
+mod watch;
 
+pub use follow::Follower;
 pub use label::LabelError;
 
 use crate::discover;
@@ -11,7 +14,7 @@ use crate::source::{LineReader, Stat, stat};
 use scrollback_core::{Env, Mark, Parser, Registry, Unknown};
 use scrollback_store::{Label, SourceRow, Store, StoreError};
 use std::collections::HashMap;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::Instant;
 use thiserror::Error;
 
@@ -140,6 +143,26 @@ impl TailReport {
         }
     }
 
+    /// Adds what a later look at the same sources did. `sources` is that of the look that saw most, and problems
+    /// are not taken over.
+    pub fn add(&mut self, later: &Self) {
+        self.sources = self.sources.max(later.sources);
+        self.sources_changed += later.sources_changed;
+        self.opened += later.opened;
+        self.records += later.records;
+        self.events += later.events;
+        self.stored += later.stored;
+        self.replaced += later.replaced;
+        self.withdrawn += later.withdrawn;
+        self.unreadable += later.unreadable;
+        self.not_understood += later.not_understood;
+        self.bytes += later.bytes;
+        self.seconds += later.seconds;
+        for (parser, _, stored) in &later.by_parser {
+            self.count(parser, 0, *stored);
+        }
+    }
+
     pub(crate) fn count(&mut self, parser: &str, sources: u64, stored: u64) {
         match self.by_parser.binary_search_by(|(id, _, _)| id.as_str().cmp(parser)) {
             Ok(at) => {
@@ -196,31 +219,47 @@ fn tail_with(
         .map(|row| (row.path.clone(), row))
         .collect();
     label::settle(env, registry, &known, &mut files, options)?;
-    let Ahead { read, idle, of_bytes } = changed(env, registry, &known, files, options, &mut report);
-    let mut so_far = Progress { of_sources: read.len() as u64, of_bytes, ..Progress::default() };
-    if !read.is_empty() || !idle.is_empty() {
-        let redactor = redactor();
-        let mut writer = store.writer()?;
-        let mut reading = Reading::new(env, registry, &redactor, options, &mut writer);
-        for (parser, path) in &idle {
-            reading.idle(*parser, path, &mut report)?;
-        }
-        for chosen in &read {
-            reading.source(chosen, &mut report, &mut |read, stored| {
-                let now = Progress { bytes: so_far.bytes + read, stored: so_far.stored + stored, ..so_far };
-                progress(&now);
-            })?;
-            so_far.sources += 1;
-            so_far.bytes = report.bytes;
-            so_far.stored = report.stored;
-            progress(&so_far);
-        }
-        if !options.dry_run {
-            writer.commit()?;
-        }
+    let ahead = changed(env, registry, &known, files, options, &mut report);
+    if !ahead.is_empty() {
+        read(env, registry, store, options, &redactor(), &ahead, &mut report, progress)?;
     }
     report.seconds = started.elapsed().as_secs_f64();
     Ok(report)
+}
+
+/// Does what is to be done, in one transaction after another.
+#[expect(clippy::too_many_arguments, reason = "what a tail is given, and what it is to do")]
+fn read(
+    env: &dyn Env,
+    registry: &Registry,
+    store: &mut Store,
+    options: &TailOptions,
+    redactor: &Redactor,
+    ahead: &Ahead<'_>,
+    report: &mut TailReport,
+    progress: &mut dyn FnMut(&Progress),
+) -> Result<(), TailError> {
+    let mut so_far =
+        Progress { of_sources: ahead.read.len() as u64, of_bytes: ahead.of_bytes, ..Progress::default() };
+    let mut writer = store.writer()?;
+    let mut reading = Reading::new(env, registry, redactor, options, &mut writer);
+    for (parser, path) in &ahead.idle {
+        reading.idle(*parser, path, report)?;
+    }
+    for chosen in &ahead.read {
+        reading.source(chosen, report, &mut |read, stored| {
+            let now = Progress { bytes: so_far.bytes + read, stored: so_far.stored + stored, ..so_far };
+            progress(&now);
+        })?;
+        so_far.sources += 1;
+        so_far.bytes = report.bytes;
+        so_far.stored = report.stored;
+        progress(&so_far);
+    }
+    if !options.dry_run {
+        writer.commit()?;
+    }
+    Ok(())
 }
 
 /// Returns the files to look at, each with the parser whose home it is in.
@@ -274,6 +313,12 @@ struct Ahead<'r> {
     of_bytes: u64,
 }
 
+impl Ahead<'_> {
+    fn is_empty(&self) -> bool {
+        self.read.is_empty() && self.idle.is_empty()
+    }
+}
+
 /// Returns what is to be done, from what the file system says of each file; none is opened.
 fn changed<'r>(
     env: &dyn Env,
@@ -284,6 +329,7 @@ fn changed<'r>(
     report: &mut TailReport,
 ) -> Ahead<'r> {
     let now = env.now();
+    let mut moved = Moved::of(known);
     let (mut read, mut idle) = (Vec::new(), Vec::new());
     let mut of_bytes = 0;
     for (path, parser) in files {
@@ -314,13 +360,48 @@ fn changed<'r>(
         // A parser the source was read with before is asked no more; another program may not have it.
         let parser = parser.or_else(|| row.and_then(|row| registry.parser(&row.parser).ok()));
         let start = match row.and_then(|row| row.mark.as_ref()) {
-            Some(Mark::Lines(mark)) if !options.again && mark.offset <= found.size => mark.offset,
+            Some(Mark::Lines(mark))
+                if !options.again && mark.codec.is_none() && mark.offset <= found.size =>
+            {
+                mark.offset
+            }
             _ => 0,
         };
         of_bytes += found.size - start.min(found.size);
-        read.push(Chosen { path, parser });
+        let from = if row.is_none() && !options.again { moved.before(&path, parser) } else { None };
+        read.push(Chosen { path, parser, from });
     }
     Ahead { read, idle, of_bytes }
+}
+
+/// Sources by the name they keep when they are moved or compressed; made when first asked.
+struct Moved<'k> {
+    known: &'k HashMap<PathBuf, SourceRow>,
+    by_name: Option<HashMap<String, Vec<&'k SourceRow>>>,
+}
+
+impl<'k> Moved<'k> {
+    fn of(known: &'k HashMap<PathBuf, SourceRow>) -> Self {
+        Self { known, by_name: None }
+    }
+
+    /// Returns the path of the source that the file at `path`, which was not read yet, may have been before: of
+    /// the same name, and gone, or the same file compressed or plain. Whether it was its bytes say.
+    fn before(&mut self, path: &Path, parser: Option<&dyn Parser>) -> Option<PathBuf> {
+        let by_name = self.by_name.get_or_insert_with(|| {
+            let mut by_name: HashMap<String, Vec<&SourceRow>> = HashMap::new();
+            for row in self.known.values().filter(|row| row.mark.is_some()) {
+                by_name.entry(discover::lasting_name(&row.path)).or_default().push(row);
+            }
+            by_name
+        });
+        let mut rows = by_name.get(&discover::lasting_name(path))?.iter();
+        let is_it = |row: &&&SourceRow| {
+            parser.is_none_or(|parser| parser.spec().id == row.parser)
+                && (row.path.parent() == path.parent() || !row.path.exists())
+        };
+        rows.find(is_it).map(|row| row.path.clone())
+    }
 }
 
 #[cfg(test)]
@@ -331,7 +412,6 @@ mod tests {
     };
     use scrollback_store::{Picked, SessionFilter};
     use std::io;
-    use std::path::Path;
 
     static ACME: LineParser = LineParser {
         spec: ParserSpec::new("acme", "Acme", Shape::Lines),

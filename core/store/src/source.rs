@@ -155,6 +155,14 @@ fn source_rows(
     Ok(sources)
 }
 
+impl Store {
+    /// Returns a source, if it was ever read.
+    pub fn source_row(&self, path: &Path, logical: Option<&str>) -> Result<Option<SourceRow>, StoreError> {
+        let wanted = params![path.as_os_str().as_bytes(), logical.unwrap_or_default()];
+        Ok(source_rows(&self.conn, "WHERE path = ?1 AND logical = ?2", wanted)?.pop())
+    }
+}
+
 impl Writer<'_> {
     /// Returns the number of a source, which is made if it is not there.
     pub fn source(&mut self, path: &Path, logical: Option<&str>, parser: &str) -> Result<i64, StoreError> {
@@ -229,8 +237,18 @@ impl Writer<'_> {
 
     /// Returns a source as it stands now: another process may have read it.
     pub fn source_row(&self, path: &Path, logical: Option<&str>) -> Result<Option<SourceRow>, StoreError> {
-        let wanted = params![path.as_os_str().as_bytes(), logical.unwrap_or_default()];
-        Ok(source_rows(&self.store.conn, "WHERE path = ?1 AND logical = ?2", wanted)?.pop())
+        self.store.source_row(path, logical)
+    }
+
+    /// Lets a source go on under another path, with the mark it has there; what was read of it stays its own.
+    pub fn moved(&mut self, source: i64, path: &Path, mark: &Mark) -> Result<(), StoreError> {
+        let mark = serde_json::to_string(mark)
+            .map_err(|error| StoreError::Content(format!("a mark that does not serialize: {error}")))?;
+        self.store
+            .conn
+            .prepare_cached("UPDATE source SET path = ?2, mark = ?3 WHERE id = ?1")?
+            .execute(params![source, path.as_os_str().as_bytes(), mark])?;
+        Ok(())
     }
 
     /// Puts a source's mark, with what its decoder left and what was found in it so far.

@@ -22,7 +22,7 @@ pub(super) enum Part {
     Name(String),
     /// Names of that pattern.
     Names(Pattern),
-    /// Names that end in `.jsonl`.
+    /// Names that end in `.jsonl`, or in that and the ending of a compression.
     Transcripts,
     /// Directories, at any depth, this one among them.
     Depth,
@@ -32,7 +32,12 @@ impl Part {
     /// Says whether it matches an entry of that name; one of [`Part::Name`] is not looked for among entries.
     pub(super) fn takes(&self, name: &OsStr, options: MatchOptions) -> bool {
         match self {
-            Self::Names(pattern) => pattern.matches_with(&name.to_string_lossy(), options),
+            Self::Names(pattern) => {
+                let name = name.to_string_lossy();
+                pattern.matches_with(&name, options)
+                    || is_plain_transcript(pattern.as_str())
+                        && plain_name(&name).is_some_and(|plain| pattern.matches_with(plain, options))
+            }
             Self::Transcripts => is_transcript(name),
             Self::Name(_) | Self::Depth => false,
         }
@@ -67,6 +72,11 @@ impl Expanded {
             env.current_dir().ok_or_else(|| no("current"))?
         };
         Ok(Self { given: given.to_owned(), base, literal, text })
+    }
+
+    /// Returns what follows the base, as if nothing was special.
+    pub(super) fn literal(&self) -> &str {
+        &self.literal
     }
 
     /// Returns the path that the pattern is if nothing in it is special, if there is one.
@@ -240,6 +250,16 @@ fn first_braces(text: &str) -> Option<(usize, usize, Vec<usize>)> {
 }
 
 /// Says whether a file of that name is read where a directory is given.
-pub(super) fn is_transcript(name: &OsStr) -> bool {
+pub(crate) fn is_transcript(name: &OsStr) -> bool {
+    let name = name.to_string_lossy();
+    is_plain_transcript(plain_name(&name).unwrap_or(&name))
+}
+
+fn is_plain_transcript(name: &str) -> bool {
     Path::new(name).extension().is_some_and(|extension| extension == "jsonl")
+}
+
+/// Returns the name without the ending of a compression; none if it has none.
+pub(crate) fn plain_name(name: &str) -> Option<&str> {
+    name.strip_suffix(".zst").or_else(|| name.strip_suffix(".gz")).filter(|plain| !plain.is_empty())
 }

@@ -1,7 +1,7 @@
 use super::*;
 use scrollback_core::{Decoder, Homes, ParserSpec, Score, Shape, Source, State, StateError, Timestamp};
 use std::collections::HashMap;
-use std::fs;
+use std::fs::{self, File};
 use std::io::Write;
 use std::os::unix::fs::{PermissionsExt, symlink};
 use std::time::{Duration, Instant};

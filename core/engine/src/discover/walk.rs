@@ -1,7 +1,7 @@
 //! Walks directories. One listing a directory and no call a file: what an entry is comes with the listing, and
 //! only links are followed up.
 
-use super::pattern::{Part, is_transcript};
+use super::pattern::{Part, is_transcript, plain_name};
 use super::{Found, Problem};
 use glob::{MatchOptions, Pattern};
 use std::collections::{BTreeMap, HashSet};
@@ -144,6 +144,11 @@ impl Walk {
         for link in links {
             self.take(link);
         }
+        // While a client compresses a file, and as long as it keeps both, the plain one is the source.
+        self.files.retain(|place| {
+            let text = place.canonical.to_string_lossy();
+            plain_name(&text).is_none_or(|plain| !Path::new(plain).is_file())
+        });
         self.files.sort_unstable_by(|a, b| a.path.as_os_str().cmp(b.path.as_os_str()));
         self.problems.sort_by(|a, b| a.path.cmp(&b.path));
         let (files, canonical) = self.files.into_iter().map(|place| (place.path, place.canonical)).unzip();
@@ -253,7 +258,12 @@ impl Walk {
     }
 
     fn take(&mut self, place: Place) {
-        let excluded = self.excluded.iter().any(|pattern| pattern.matches_path_with(&place.path, OPTIONS));
+        let text = place.path.to_string_lossy();
+        let plain = plain_name(&text);
+        let excluded = self.excluded.iter().any(|pattern| {
+            pattern.matches_path_with(&place.path, OPTIONS)
+                || plain.is_some_and(|plain| pattern.matches_with(plain, OPTIONS))
+        });
         if !excluded && self.held.insert(place.canonical.as_os_str().to_owned()) {
             self.files.push(place);
         }

@@ -25,7 +25,7 @@ use regex::bytes::{Regex, RegexBuilder};
 use rules::{Before, Gate, RULES, Rule};
 use std::borrow::Cow;
 use std::ops::Range;
-use std::sync::OnceLock;
+use std::sync::{LazyLock, OnceLock};
 pub use stream::Streamer;
 use view::View;
 
@@ -55,6 +55,12 @@ impl Redactor {
     /// Returns a redactor with the built-in rules.
     pub fn new() -> Self {
         Self { finder: Finder::new(RULES), regexes: RULES.iter().map(|_| OnceLock::new()).collect() }
+    }
+
+    /// Returns a redactor with the built-in rules that all of this program share: each expression is built once.
+    pub fn shared() -> &'static Self {
+        static SHARED: LazyLock<Redactor> = LazyLock::new(Redactor::new);
+        &SHARED
     }
 
     /// Returns a redactor without rules, for a test of what rules that change do.

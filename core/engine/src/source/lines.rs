@@ -1,5 +1,6 @@
 //! Reads a source of lines from a mark on; never half a line.
 
+use super::input::{Codec, Input};
 use super::stat::{Stat, stat};
 use super::values::whole;
 use super::window::Window;
@@ -119,7 +120,7 @@ impl LineReader {
     ///
     /// The device is not compared: its number may change when the machine starts again.
     pub fn unchanged(mark: &LinesMark, stat: &Stat, now: Timestamp) -> bool {
-        let rest = mark.offset < mark.size && !mark.tried;
+        let rest = mark.offset < mark.end() && !mark.tried;
         same(mark, stat) && !(rest && quiet_for_a_day(stat, now))
     }
 
@@ -134,11 +135,40 @@ impl LineReader {
         limits: Limits,
         now: Timestamp,
     ) -> io::Result<(Self, Verdict)> {
+        let mut reader = Self::at_start(path, volatile_head, limits, now)?;
+        let verdict = match mark {
+            None => Verdict::Again { head_same: false, why: Why::New },
+            Some(mark) => reader.compare(mark)?,
+        };
+        Ok((reader, verdict))
+    }
+
+    /// Opens the file at `path` to go on where a source stopped that had another name, or was compressed
+    /// otherwise; none if this is not what that source has become: its bytes alone say so.
+    pub fn open_moved(
+        path: &Path,
+        mark: &LinesMark,
+        volatile_head: u32,
+        limits: Limits,
+        now: Timestamp,
+    ) -> io::Result<Option<Self>> {
+        let mut reader = Self::at_start(path, volatile_head, limits, now)?;
+        if !reader.window.begins_as(mark.offset, &mark.head)?
+            || !reader.window.goes_on_from(mark.offset, &mark.tail)?
+        {
+            return Ok(None);
+        }
+        reader.index = mark.index;
+        Ok(Some(reader))
+    }
+
+    fn at_start(path: &Path, volatile_head: u32, limits: Limits, now: Timestamp) -> io::Result<Self> {
         stat(path)?;
         let file = File::open(path)?;
         let stat = Stat::of(&file.metadata()?)?;
-        let mut reader = Self {
-            window: Window::new(file, stat.size, volatile_head, limits.chunk, limits.max_line),
+        let input = Input::new(file)?;
+        Ok(Self {
+            window: Window::new(input, stat.size, volatile_head, limits.chunk, limits.max_line),
             stat,
             max_line: limits.max_line,
             index: 0,
@@ -147,12 +177,7 @@ impl LineReader {
             due: quiet_for_a_day(&stat, now),
             tried: false,
             ended: false,
-        };
-        let verdict = match mark {
-            None => Verdict::Again { head_same: false, why: Why::New },
-            Some(mark) => reader.compare(mark)?,
-        };
-        Ok((reader, verdict))
+        })
     }
 
     /// Goes to where reading goes on after `mark`.
@@ -160,9 +185,10 @@ impl LineReader {
         let stat = self.stat;
         let head_same = self.window.begins_as(mark.offset, &mark.head)?;
         let timely = stat.mtime_ns == mark.mtime_ns && stat.ctime_ns == mark.ctime_ns;
-        let why = if stat.ino != mark.ino {
+        let codec = self.window.codec();
+        let why = if stat.ino != mark.ino || codec.name() != mark.codec.as_deref() {
             Why::Replaced
-        } else if stat.size < mark.offset {
+        } else if codec == Codec::Plain && stat.size < mark.offset {
             Why::Truncated
         } else if !head_same {
             Why::Rewritten
@@ -175,7 +201,7 @@ impl LineReader {
                 return Ok(Verdict::Append);
             }
             self.tried = mark.tried;
-            if mark.offset < stat.size && self.due && !mark.tried {
+            if mark.offset < mark.end() && self.due && !mark.tried {
                 return Ok(Verdict::Append);
             }
             self.ended = true;
@@ -183,6 +209,16 @@ impl LineReader {
         };
         self.window.rewind();
         Ok(Verdict::Again { head_same, why })
+    }
+
+    /// Returns how many bytes a compressed source has decompressed, by decompressing it; none for a plain one. What
+    /// stands behind damage is not counted.
+    pub fn decompressed(mut self) -> io::Result<Option<u64>> {
+        if self.window.codec() == Codec::Plain {
+            return Ok(None);
+        }
+        self.window.rewind();
+        self.window.read_through().map(Some)
     }
 
     /// Lets the reader hand out an unfinished last line though the source changed lately, since the session is
@@ -255,6 +291,11 @@ impl LineReader {
             head,
             tail,
             size: if self.ended { self.stat.size } else { 0 },
+            codec: self.window.codec().name().map(str::to_owned),
+            length: match self.window.codec() {
+                Codec::Plain => 0,
+                _ => self.window.offset() + self.window.unread().len() as u64,
+            },
             mtime_ns: self.stat.mtime_ns,
             ctime_ns: self.stat.ctime_ns,
             dev: self.stat.dev,

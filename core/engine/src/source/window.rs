@@ -1,9 +1,8 @@
 //! The stretch of a file that is in memory: what was not handed out yet, and the last bytes of what was.
 
+use super::input::{Codec, Input};
 use scrollback_core::Digest;
-use std::fs::File;
 use std::io;
-use std::os::unix::fs::FileExt;
 
 /// How many bytes a mark's head and tail cover at most.
 pub(super) const COVER: usize = 4096;
@@ -12,7 +11,7 @@ pub(super) const COVER: usize = 4096;
 /// there digests, so that a mark is of what was read and not of what the file holds by then.
 #[derive(Debug)]
 pub(super) struct Window {
-    file: File,
+    input: Input,
     /// The first bytes past the volatile head, at most `COVER`.
     head: Vec<u8>,
     volatile_head: u64,
@@ -29,14 +28,17 @@ pub(super) struct Window {
 }
 
 impl Window {
-    /// Returns a window at the start of `file`, of about `size` bytes, that reads `chunk` bytes at once and holds
+    /// Returns a window at the start of `input`, of about `size` bytes, that reads `chunk` bytes at once and holds
     /// up to `longest` bytes not handed out.
-    pub(super) fn new(file: File, size: u64, volatile_head: u32, chunk: usize, longest: usize) -> Self {
+    pub(super) fn new(input: Input, size: u64, volatile_head: u32, chunk: usize, longest: usize) -> Self {
         let chunk = chunk.max(1);
         // One byte more than the file has, so that its end is seen without growing.
-        let small = usize::try_from(size).unwrap_or(usize::MAX).saturating_add(COVER + 1);
+        let small = match input.codec() {
+            Codec::Plain => usize::try_from(size).unwrap_or(usize::MAX).saturating_add(COVER + 1),
+            _ => usize::MAX,
+        };
         Self {
-            file,
+            input,
             head: Vec::new(),
             volatile_head: volatile_head.into(),
             chunk,
@@ -88,7 +90,7 @@ impl Window {
             self.buf.resize(wanted, 0);
         }
         let room = self.buf.get_mut(self.end..).unwrap_or_default();
-        let count = read_at(&self.file, room, self.base + self.end as u64)?;
+        let count = self.input.read_at(room, self.base + self.end as u64)?;
         self.keep_head(count);
         self.end += count;
         Ok(count)
@@ -144,7 +146,7 @@ impl Window {
     pub(super) fn begins_as(&mut self, offset: u64, head: &Digest) -> io::Result<bool> {
         let mut bytes = vec![0; self.covered(offset)];
         let same = head.bytes as usize == bytes.len()
-            && read_whole_at(&self.file, &mut bytes, self.volatile_head)?
+            && self.input.read_whole_at(&mut bytes, self.volatile_head)?
             && digest(&bytes) == *head;
         if same {
             self.head = bytes;
@@ -167,11 +169,11 @@ impl Window {
 
     /// Returns how many bytes there are from the place to the next newline, that one counted, looking only past
     /// the unread bytes and keeping none of what it sees; none if there is no newline.
-    pub(super) fn newline_beyond(&self) -> io::Result<Option<u64>> {
+    pub(super) fn newline_beyond(&mut self) -> io::Result<Option<u64>> {
         let mut scratch = vec![0; self.chunk];
         let mut at = self.base + self.end as u64;
         loop {
-            let count = read_at(&self.file, &mut scratch, at)?;
+            let count = self.input.read_at(&mut scratch, at)?;
             if count == 0 {
                 return Ok(None);
             }
@@ -180,6 +182,25 @@ impl Window {
             }
             at += count as u64;
         }
+    }
+
+    /// Reads to the end, keeping nothing; returns where that is.
+    pub(super) fn read_through(&mut self) -> io::Result<u64> {
+        let mut scratch = vec![0; self.chunk];
+        let mut at = 0;
+        loop {
+            match self.input.read_at(&mut scratch, at) {
+                Ok(0) => return Ok(at),
+                Ok(count) => at += count as u64,
+                Err(_) if at > 0 => return Ok(at),
+                Err(error) => return Err(error),
+            }
+        }
+    }
+
+    /// Returns how the bytes lie in the file.
+    pub(super) fn codec(&self) -> Codec {
+        self.input.codec()
     }
 
     /// Returns the most bytes [`Window::fill`] reads at once while no line is long.
@@ -199,22 +220,4 @@ fn digest(bytes: &[u8]) -> Digest {
     let hex = blake3::hash(bytes).to_hex();
     let hex = hex.as_str().get(..32).unwrap_or_default().to_owned();
     Digest { bytes: u32::try_from(bytes.len()).unwrap_or(u32::MAX), hex }
-}
-
-fn read_at(file: &File, into: &mut [u8], at: u64) -> io::Result<usize> {
-    loop {
-        match file.read_at(into, at) {
-            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-            done => return done,
-        }
-    }
-}
-
-/// Fills `into` from `at`; says no where the file ends before.
-fn read_whole_at(file: &File, into: &mut [u8], at: u64) -> io::Result<bool> {
-    match file.read_exact_at(into, at) {
-        Ok(()) => Ok(true),
-        Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => Ok(false),
-        Err(error) => Err(error),
-    }
 }

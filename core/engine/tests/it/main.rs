@@ -10,6 +10,7 @@ mod homes;
 mod idle;
 mod kill;
 mod model;
+mod packed;
 mod parse;
 mod revisions;
 mod search;

@@ -40,9 +40,9 @@ impl World {
 
     /// Returns the path of a transcript.
     pub(crate) fn path(&self, name: &str) -> PathBuf {
-        let sessions = self.root.join("sessions");
-        fs::create_dir_all(&sessions).unwrap();
-        sessions.join(name)
+        let path = self.root.join("sessions").join(name);
+        fs::create_dir_all(if name.is_empty() { &path } else { path.parent().unwrap() }).unwrap();
+        path
     }
 
     /// Appends to a transcript.
