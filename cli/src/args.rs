@@ -84,6 +84,11 @@ pub(crate) enum Command {
     /// Reads a few sample sessions into a store of their own, prints what `sessions`, `search` and `show` say
     /// of them, and leaves nothing behind.
     Demo,
+    /// Begin a crate for a client of your own
+    ///
+    /// Writes a crate that reads a made-up format, with a transcript, its laws and a program of its own: it passes
+    /// before you change anything. Nothing that exists is overwritten.
+    New(New),
     /// Print the completion script of a shell
     Completions(Completions),
 }
@@ -332,6 +337,30 @@ pub(crate) struct Plugins {
     /// Print one JSON object a plugin, each on a line
     #[arg(long)]
     pub(crate) json: bool,
+}
+
+/// `new`
+#[derive(Debug, Args)]
+pub(crate) struct New {
+    /// What is begun
+    #[arg(value_enum, value_name = "WHAT")]
+    pub(crate) what: Thing,
+    /// The client's id: lower-case words with hyphens between them. The crate is `scrollback-parser-NAME`
+    #[arg(value_name = "NAME")]
+    pub(crate) name: String,
+    /// Where the crate is made: a directory that is empty or not there yet
+    #[arg(long, value_name = "DIR")]
+    pub(crate) path: PathBuf,
+    /// A checkout of scrollback to build with; without it, its crates of this version from the registry
+    #[arg(long, value_name = "DIR")]
+    pub(crate) scrollback: Option<PathBuf>,
+}
+
+/// What can be begun.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Thing {
+    /// A parser of a client's transcripts
+    Parser,
 }
 
 /// `completions`

@@ -7,6 +7,7 @@ mod expand;
 mod export;
 mod follow;
 mod lines;
+mod new;
 mod parse;
 mod plugins;
 mod raw;
@@ -74,6 +75,7 @@ impl Run<'_> {
             Command::Reparse(args) => reparse::run(self, args),
             Command::Plugins(args) => plugins::run(self, args),
             Command::Demo => demo::run(self),
+            Command::New(args) => new::run(self, args),
             Command::Completions(args) => completions::run(self, args),
         }
     }

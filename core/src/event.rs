@@ -9,11 +9,14 @@ use std::borrow::Cow;
 /// Content ([`Body`]) is what an id stands for: other content under an id already held is a new revision.
 /// Everything else is a fact: the first known value of the event's home session stands, and a copy only fills
 /// what is missing.
+///
+/// Made by [`Event::new`], which has a default for all but identity, session and body; what differs is set by the
+/// methods below or in place.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Event<'a> {
     /// Taken from what the client wrote, before redaction; the same on every machine.
     pub id: EventId,
-    /// The session this record stands in, under the client's id.
+    /// The session this record stands in, under the client's id: that of the file, also for a copied record.
     pub session: Cow<'a, str>,
     /// Where in the session it comes.
     pub order: Order,
@@ -21,19 +24,22 @@ pub struct Event<'a> {
     pub at: Option<Timestamp>,
     /// Whether `session` is where it was first written.
     pub origin: Origin<'a>,
-    /// Whether the client may still change it. An unsettled event is kept and shown, but delivered later.
+    /// Whether it is final. One that the client may still change is kept and shown, but delivered later; said again
+    /// under its id, it takes the new content.
     pub settled: bool,
-    /// The client's own id of the record, for a withdrawal that names it.
+    /// The client's own id of the record, for a withdrawal that names it ([`Withdraw`](crate::Withdraw)).
     pub record_id: Option<Cow<'a, str>>,
     /// Who caused it.
     pub by: By<'a>,
-    /// The event that caused this one, where the decoder knows it. A result's call is found by the store.
+    /// The event that caused this one, where the decoder knows it: a command's body comes from the command. A result's
+    /// call is found by the store, and the call that launched a sub-agent by
+    /// [`Facts::launched_by`](crate::Facts::launched_by).
     pub parent: Option<EventId>,
     /// The model that made it.
     pub model: Option<Cow<'a, str>>,
-    /// What it means for the turns of its session.
+    /// What it means for the turns of its session: by its kind, unless the client says otherwise.
     pub turn: Turn,
-    /// More of the client's own facts, as the text of one JSON object.
+    /// More of the client's own facts, as the text of one JSON object; it is exported, and neither shown nor searched.
     pub data: Option<Cow<'a, str>>,
     /// What was said or done.
     pub body: Body<'a>,

@@ -19,7 +19,16 @@ pub struct EventId(Uuid);
 
 impl EventId {
     /// Returns the id of the event that `parts` name within `client`, in order; the last part is the block's
-    /// index in its record.
+    /// index in its record. The [front page](crate#identity) says what the parts are.
+    ///
+    /// ```
+    /// use scrollback_core::EventId;
+    ///
+    /// // The first block of the record `msg_7` in the session `s1`; the same on every machine.
+    /// let id = EventId::of("acme", &["s1", "msg_7", "0"]);
+    /// assert_eq!(id.to_string(), "ad99fe14-f64e-5cdc-9a8a-057a33bff4bf");
+    /// assert_ne!(id, EventId::of("acme", &["s1", "msg_7", "1"]));
+    /// ```
     pub fn of(client: &str, parts: &[&str]) -> Self {
         let mut name = String::with_capacity(client.len() + parts.iter().map(|p| p.len() + 1).sum::<usize>());
         name.push_str(client);
@@ -82,7 +91,7 @@ impl<'de> Deserialize<'de> for EventId {
 }
 
 /// Returns the SHA-256 of `text` in lower-case hexadecimal: the part that stands for a text in an id, where the
-/// client gave the record none.
+/// client gave the record none. The text is the client's, whole, before anything is cut out of it.
 pub fn text_digest(text: &str) -> String {
     use fmt::Write as _;
     Sha256::digest(text.as_bytes()).iter().fold(String::with_capacity(64), |mut hex, byte| {

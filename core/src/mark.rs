@@ -72,6 +72,9 @@ pub struct Digest {
 }
 
 /// What a decoder must know of what it has read: bounded, and of a version.
+///
+/// The version is that of the saved type: raise it when a field changes its meaning, not when one is added with a
+/// default. A state over the limit is dropped, and the source read again from its start whenever it grows.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct State {
     /// The version of the decoder that saved it; 0 is no state.

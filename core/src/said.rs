@@ -8,13 +8,17 @@ use std::collections::BTreeMap;
 ///
 /// One a source, written in the transaction of its mark, and empty again when the source is read from its
 /// start. A key that was put is read back at once. Under `parse` it is a map in memory ([`MapMemory`]).
+///
+/// Secrets are taken out of keys and values on the way in: a text comes back as it may be shown, so no id is made of
+/// one that was kept here. Counts and digests come back as they were put.
 pub trait Memory {
     /// Returns what stands under `key`.
     fn get(&self, key: &[u8]) -> Option<Cow<'_, [u8]>>;
     /// Puts `value` under `key`, or takes away what stands there.
     fn put(&mut self, key: &[u8], value: Option<&[u8]>);
 
-    /// Adds one to the count under `key` and returns what it was: the n of an n-th.
+    /// Adds one to the count under `key` and returns what it was: the n of an n-th, from 0. The key is the parts of
+    /// the id before n, the origin of a copied record among them, so that a copy counts as its origin did.
     fn count(&mut self, key: &[u8]) -> u64 {
         let was =
             self.get(key).and_then(|held| held[..].try_into().ok().map(u64::from_le_bytes)).unwrap_or(0);
@@ -23,7 +27,7 @@ pub trait Memory {
     }
 }
 
-/// A memory that lives as long as the program.
+/// A memory that lives as long as the program: for `parse`, and for tests.
 #[derive(Debug, Clone, Default)]
 pub struct MapMemory(BTreeMap<Vec<u8>, Vec<u8>>);
 
@@ -125,17 +129,20 @@ impl<'r> Events<'r> {
         Self::default()
     }
 
-    /// Puts an event. Those of one record stand in the order they are put.
+    /// Puts an event. Those of one record stand in the order they are put. An id said again, by this record or a
+    /// later one, is the same event: with other content a revision of it, with the same nothing new.
     pub fn event(&mut self, event: Event<'r>) {
         self.said.push(Said::Event(event));
     }
 
-    /// Puts what is known of a session.
+    /// Puts what is known of a session, when it is first seen and when it changes.
     pub fn facts(&mut self, of: Whose<'r>, facts: Facts<'r>) {
         self.said.push(Said::Facts(of, facts));
     }
 
-    /// Puts the tokens of one response; say it as often as the client does.
+    /// Puts the tokens of one response; say it as often as the client does. `response` is the client's id of it,
+    /// unique in its session: reports under one id are merged field by field to the largest. Nothing but zeros is
+    /// no report.
     pub fn usage(
         &mut self,
         response: impl Into<Cow<'r, str>>,
@@ -147,12 +154,13 @@ impl<'r> Events<'r> {
         self.said.push(Said::Usage { response: response.into(), whose, model, at, usage });
     }
 
-    /// Puts a withdrawal. Only an explicit record of the client withdraws.
+    /// Puts a withdrawal. Only an explicit record of the client withdraws. It reaches what stands before it in the
+    /// session, also where that is read later.
     pub fn withdraw(&mut self, what: Withdraw<'r>) {
         self.said.push(Said::Withdraw(what));
     }
 
-    /// Says that the record is of a known kind that carries nothing; `kind` is counted.
+    /// Says that the record is of a known kind that carries nothing; `kind` is counted and the record is not kept.
     pub fn nothing(&mut self, kind: impl Into<Cow<'r, str>>) {
         self.said.push(Said::Nothing(kind.into()));
     }
@@ -164,7 +172,8 @@ impl<'r> Events<'r> {
     }
 
     /// Says that the record, or a part of it, is of a kind never seen. The record is kept raw, and `kind` is
-    /// counted by client version.
+    /// counted by client version, so that a user sees what an update of the client brought. Events of the parts that
+    /// were understood are put beside it.
     pub fn unknown(&mut self, kind: impl Into<Cow<'r, str>>, version: Option<Cow<'r, str>>) {
         self.said.push(Said::Unknown { kind: kind.into(), version });
     }

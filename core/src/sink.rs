@@ -7,6 +7,7 @@ use thiserror::Error;
 
 /// What happened to an event.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum What {
     /// It came into the store.
     New,

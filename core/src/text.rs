@@ -10,7 +10,22 @@ use std::fmt;
 /// refuses together with its whole line, becomes one U+FFFD; so does each run of bytes that is not UTF-8.
 ///
 /// It does not help inside `#[serde(tag = …)]`, `flatten` or `untagged`: those decode strings before this type
-/// sees them. Make content blocks flat structs with the kind as a string.
+/// sees them. Make content blocks flat structs with the kind as a string. As a field it takes `#[serde(borrow)]`, and
+/// `default` where it may be absent.
+///
+/// ```
+/// use scrollback_core::Text;
+///
+/// #[derive(serde::Deserialize)]
+/// struct Line<'r> {
+///     #[serde(borrow, default)]
+///     text: Text<'r>,
+/// }
+///
+/// let line: Line<'_> = serde_json::from_str(r#"{"text":"cut \ud83d"}"#)?;
+/// assert_eq!(&*line.text, "cut \u{fffd}");
+/// # Ok::<(), serde_json::Error>(())
+/// ```
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Text<'r>(pub Cow<'r, str>);
 

@@ -25,7 +25,7 @@ fn documents() -> Vec<PathBuf> {
 }
 
 /// Returns the blocks of code of a document, each with its language; and the text around them.
-fn blocks(document: &str) -> (Vec<(String, String)>, String) {
+pub(crate) fn blocks(document: &str) -> (Vec<(String, String)>, String) {
     let (mut blocks, mut around) = (Vec::new(), String::new());
     let mut open: Option<(String, String)> = None;
     for line in document.lines() {
@@ -44,6 +44,24 @@ fn blocks(document: &str) -> (Vec<(String, String)>, String) {
     }
     assert!(open.is_none(), "a block of code is not closed");
     (blocks, around)
+}
+
+/// Says whether lines stand in a text in that order, others perhaps between them; the error is the first that does
+/// not. Blanks are not compared, and a `…` at the end of a line stands for what follows there.
+pub(crate) fn excerpt<'l>(lines: &[&'l str], text: &str) -> Result<(), &'l str> {
+    let plain = |line: &str| line.split_whitespace().collect::<Vec<_>>().join(" ");
+    let mut there = text.lines().map(plain);
+    for line in lines.iter().filter(|line| !line.trim().is_empty()) {
+        let wanted = plain(line);
+        let found = match wanted.strip_suffix('…') {
+            Some(begin) => there.any(|line| line.starts_with(begin.trim_end())),
+            None => there.any(|line| line == wanted),
+        };
+        if !found {
+            return Err(line);
+        }
+    }
+    Ok(())
 }
 
 /// Returns the words of a command line, quotes undone, the comment left out.

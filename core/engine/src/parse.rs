@@ -194,7 +194,7 @@ fn decode(
     out: &mut dyn FnMut(&Line) -> io::Result<()>,
 ) -> Result<Result<(), String>, ParseError> {
     let mut events = Events::new();
-    let record = Record { index, key: None, bytes, whole: true };
+    let record = Record::new(index, bytes);
     match catch_unwind(AssertUnwindSafe(|| decoder.decode(record, memory, &mut events))) {
         Ok(Ok(())) => {}
         Ok(Err(unreadable)) => return Ok(Err(unreadable.to_string())),

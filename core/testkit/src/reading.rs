@@ -1,7 +1,9 @@
 //! Reading a fixture as the engine does, and keeping what was said.
 
 use crate::World;
-use scrollback_core::{Decoder, EventId, Events, MapMemory, Parser, Quiet, Record, Said, Source, State};
+use scrollback_core::{
+    Decoder, EventId, Events, MapMemory, Order, Parser, Quiet, Record, Said, Source, State,
+};
 use scrollback_engine::source::values;
 use std::path::{Path, PathBuf};
 
@@ -55,6 +57,10 @@ pub struct Reader<'p> {
     pub events: Vec<(EventId, u64, String)>,
     /// How many records nothing was said of.
     pub silent: u64,
+    /// The index of the first of them.
+    pub first_silent: Option<u64>,
+    /// Where each event says it stands, with the index of the last record read by then.
+    pub orders: Vec<(u64, Order)>,
     index: u64,
 }
 
@@ -69,7 +75,19 @@ impl<'p> Reader<'p> {
             .decoder(&Source::at(path), world, &State::default())
             .unwrap_or_else(|error| panic!("a decoder must start from the default state: {error}"));
         let (memory, said) = (MapMemory::default(), Vec::new());
-        Self { parser, world, path, decoder, memory, said, events: Vec::new(), silent: 0, index: 0 }
+        Self {
+            parser,
+            world,
+            path,
+            decoder,
+            memory,
+            said,
+            events: Vec::new(),
+            silent: 0,
+            first_silent: None,
+            orders: Vec::new(),
+            index: 0,
+        }
     }
 
     /// Reads one line: a record, or as many as it holds. Returns whether all of it could be read.
@@ -96,11 +114,14 @@ impl<'p> Reader<'p> {
 
     fn record(&mut self, index: u64, bytes: &[u8]) -> bool {
         let mut events = Events::new();
-        let record = Record { index, key: None, bytes, whole: true };
+        let record = Record::new(index, bytes);
         if self.decoder.decode(record, &mut self.memory, &mut events).is_err() {
             return false;
         }
-        self.silent += u64::from(events.is_silent());
+        if events.is_silent() {
+            self.silent += 1;
+            self.first_silent.get_or_insert(index);
+        }
         self.keep(index, &events);
         true
     }
@@ -109,6 +130,7 @@ impl<'p> Reader<'p> {
         for said in events.said() {
             if let Said::Event(event) = said {
                 self.events.push((event.id, index, format!("{:?}", event.body)));
+                self.orders.push((self.index.saturating_sub(1), event.order));
             }
         }
         self.said.extend(events.said().iter().map(|said| (index, format!("{said:?}"))));

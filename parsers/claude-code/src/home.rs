@@ -20,7 +20,7 @@ pub(crate) fn homes(env: &dyn Env) -> Homes {
     for other in ["journal.jsonl", "resume-head.jsonl", "history.jsonl"] {
         exclude.push(format!("{projects}/*/{other}"));
     }
-    Homes { include, exclude }
+    Homes::of(include).without(exclude)
 }
 
 /// What tells a row of this client from another's.

@@ -219,7 +219,7 @@ impl Decoder for Rollout {
     }
 
     fn quiet(&mut self, why: Quiet, memory: &mut dyn Memory, events: &mut Events<'static>) {
-        let record = Record { index: 0, key: None, bytes: b"", whole: true };
+        let record = Record::new(0, b"");
         let mut pen = pen(&mut self.known, record, memory, events);
         twins::flush(&mut pen, |held| why != Quiet::TurnEnded || held.tag == twins::Tag::Summary);
     }

@@ -199,10 +199,10 @@ impl FieldMap {
         spec.client = Cow::Owned(wire.client.map_or_else(|| id.clone(), Spanned::into_inner));
         spec.id = Cow::Owned(id);
         spec.name = Cow::Owned(wire.name.into_inner());
-        let words = |words: Words| words.into_iter().map(Spanned::into_inner).collect();
+        let words = |words: Words| words.into_iter().map(Spanned::into_inner);
         Self {
             spec,
-            homes: Homes { include: words(wire.homes), exclude: words(wire.exclude) },
+            homes: Homes::of(words(wire.homes)).without(words(wire.exclude)),
             recognise: wire.recognise.map(Spanned::into_inner),
             session: wire.session,
             record: wire.record.into_inner(),

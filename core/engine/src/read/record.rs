@@ -80,7 +80,7 @@ impl<'a> Reading<'a, '_> {
             watch.read.insert(short(blake3::keyed_hash(&self.key, bytes)));
         }
         let mut events = Events::new();
-        let record = Record { index: place.index, key: None, bytes, whole: true };
+        let record = Record::new(place.index, bytes);
         let mut memory = Redacted::new(self.writer.memory(current.source), self.redactor);
         let outcome = catch_unwind(AssertUnwindSafe(|| decoder.decode(record, &mut memory, &mut events)));
         memory.finish()?;

@@ -260,7 +260,7 @@ fn a_copy_that_does_not_go_on_is_tied_to_its_parent_when_it_is_quiet() {
         ClaudeCode.decoder(&Source::at(&path), &crate::support::Disk, &State::default()).unwrap();
     let mut memory = MapMemory::default();
     for (index, line) in text.lines().take(4).enumerate() {
-        let record = Record { index: index as u64, key: None, bytes: line.as_bytes(), whole: true };
+        let record = Record::new(index as u64, line.as_bytes());
         decoder.decode(record, &mut memory, &mut Events::new()).unwrap();
     }
     let mut events = Events::new();
@@ -334,7 +334,7 @@ fn a_sub_agents_sidecar_may_come_late() {
     for env in [&none, &none, &late, &late] {
         let mut decoder = ClaudeCode.decoder(&Source::at(path), env, &state).unwrap();
         let mut events = Events::new();
-        let record = Record { index: 0, key: None, bytes: row.as_bytes(), whole: true };
+        let record = Record::new(0, row.as_bytes());
         decoder.decode(record, &mut memory, &mut events).unwrap();
         state = decoder.state();
         let said = events.into_said();

@@ -59,7 +59,7 @@ impl Reading {
 
     pub(crate) fn line(&mut self, line: &'static [u8]) -> Heard {
         let mut events = Events::new();
-        let record = Record { index: self.index, key: None, bytes: line, whole: true };
+        let record = Record::new(self.index, line);
         self.index += 1;
         self.decoder.decode(record, &mut self.memory, &mut events)?;
         Ok(events.into_said())

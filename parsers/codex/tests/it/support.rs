@@ -82,7 +82,7 @@ impl Transcript {
         let mut decoder = Codex.decoder(&source, world, &state).unwrap();
         for (index, line) in self.lines.iter().enumerate() {
             let mut events = Events::new();
-            let record = Record { index: index as u64, key: None, bytes: line, whole: true };
+            let record = Record::new(index as u64, line);
             let outcome = decoder.decode(record, &mut memory, &mut events);
             told.records.push(outcome.map(|()| events.into_said()).map_err(|error| error.to_string()));
             assert!(decoder.state().json.len() <= State::LIMIT, "the state is too long after record {index}");

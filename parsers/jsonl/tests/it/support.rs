@@ -28,7 +28,7 @@ pub(crate) fn read_lines(at: At<'_>, lines: &[&str], anew: bool, end: bool) -> (
     let (mut memory, mut said, mut refused) = (MapMemory::default(), Vec::new(), 0);
     for (index, line) in (0..).zip(lines) {
         let mut events = Events::new();
-        let record = Record { index, key: None, bytes: line.as_bytes(), whole: true };
+        let record = Record::new(index, line.as_bytes());
         refused += usize::from(decoder.decode(record, &mut memory, &mut events).is_err());
         said.extend(events.into_said().into_iter().map(owned));
         if anew {
