@@ -1,18 +1,18 @@
 //! An event as the columns of its row.
 
 use crate::{Put, StoreError, Writer};
-use rusqlite::types::Value;
+use rusqlite::types::{Null, ToSqlOutput};
 use scrollback_core::{AttachmentLine, Body, Role, Turn};
 
 /// What of an event stands in columns of its own.
-pub(crate) struct Cells {
+pub(crate) struct Cells<'p> {
     pub(crate) kind: i64,
     pub(crate) opens: bool,
-    pub(crate) call: Option<String>,
+    pub(crate) call: Option<&'p str>,
     pub(crate) tool: Option<i64>,
     pub(crate) detail: Option<i64>,
     pub(crate) exit_status: Option<i64>,
-    pub(crate) text: Value,
+    pub(crate) text: ToSqlOutput<'p>,
     pub(crate) more: Option<String>,
 }
 
@@ -39,7 +39,7 @@ impl More<'_> {
 }
 
 impl Writer<'_> {
-    pub(crate) fn cells(&mut self, put: &Put<'_>) -> Result<Cells, StoreError> {
+    pub(crate) fn cells<'p>(&mut self, put: &Put<'p>) -> Result<Cells<'p>, StoreError> {
         let mut more = More { attachments: put.attachments, ..More::default() };
         let body = &put.event.body;
         let mut cells = Cells {
@@ -53,7 +53,7 @@ impl Writer<'_> {
             tool: None,
             detail: None,
             exit_status: None,
-            text: Value::Null,
+            text: Null.into(),
             more: None,
         };
         match body {
@@ -61,12 +61,12 @@ impl Writer<'_> {
                 cells.text = self.store.text_value(text)?;
             }
             Body::ToolCall { call_id, tool, input } => {
-                cells.call = Some(call_id.to_string());
+                cells.call = Some(call_id);
                 cells.tool = Some(self.store.name_id(tool)?);
                 cells.text = self.store.text_value(input)?;
             }
             Body::ToolResult { call_id, tool, output, error, exit_status, .. } => {
-                cells.call = Some(call_id.to_string());
+                cells.call = Some(call_id);
                 cells.tool = tool.as_ref().map(|tool| self.store.name_id(tool)).transpose()?;
                 cells.detail = error.then_some(1);
                 cells.exit_status = *exit_status;

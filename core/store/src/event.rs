@@ -1,7 +1,8 @@
 //! Putting an event: a new one, one that is held, one whose content changed.
 
+use crate::changes::Change;
 use crate::home::{self, Standing};
-use crate::write::{Change, gen_rank, int};
+use crate::write::{gen_rank, int};
 use crate::{Put, StoreError, Stored, Writer, words};
 use rusqlite::{OptionalExtension as _, params};
 use scrollback_core::{Origin, Timestamp};
@@ -16,9 +17,11 @@ impl Writer<'_> {
         let held = home::held(&self.store.conn, put.event.id)?;
         let Some(held) = held else {
             self.insert(put, client, &coming)?;
+            self.known.put(put.event.id, session);
             return Ok(Stored::New);
         };
         if held.claim.session == session {
+            self.known.put(put.event.id, session);
             return self.once_more(put, client, &held, &coming);
         }
         let claimed = home::claim_of(&self.store.conn, held.row, session)?;
@@ -197,18 +200,20 @@ impl Writer<'_> {
     fn insert(&mut self, put: &Put<'_>, client: i64, at: &Standing) -> Result<(), StoreError> {
         let event = put.event;
         let cells = self.cells(put)?;
-        let uuid = event.id.as_bytes().as_slice();
         let record_id = event.record_id.as_deref().filter(|id| *id != event.id.to_string());
+        let withdrawn = self.known.taken_back && self.is_withdrawn(event.id, at)?;
+        let text = if withdrawn { None } else { words::searched(&event.body) };
+        let doc = text.as_ref().map(|_| home::doc(self, at.session, at.at)).transpose()?;
         self.store
             .conn
             .prepare_cached(
                 "INSERT INTO event (uuid, session, gen, rec, part, own, copied_from, at, parent, model, actor,
-                 kind, opens, settled, content, record_id, call, tool, detail, exit_status, text, more, source, off, len)
-                 VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19, ?20,
-                 ?21, ?22, ?23, ?24, ?25)",
+                 kind, opens, settled, content, record_id, call, tool, detail, exit_status, text, more, source, off, len,
+                 withdrawn, doc) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18,
+                 ?19, ?20, ?21, ?22, ?23, ?24, ?25, ?26, ?27)",
             )?
             .execute(params![
-                uuid,
+                event.id.as_bytes().as_slice(),
                 at.session,
                 at.gen_rank,
                 at.rec,
@@ -233,17 +238,13 @@ impl Writer<'_> {
                 at.source,
                 at.off,
                 at.len,
+                withdrawn,
+                doc,
             ])?;
         let row = self.store.conn.last_insert_rowid();
         self.touch(at.session, at.at);
-        let withdrawn = self.is_withdrawn(event.id, at)?;
-        if withdrawn {
-            self.store.conn.prepare_cached("UPDATE event SET withdrawn = 1 WHERE id = ?1")?.execute([row])?;
-        } else {
-            let text = words::searched(&event.body);
-            if let Some(text) = text {
-                home::index(self, client, row, cells.kind, at.session, at.at, &text)?;
-            }
+        if let (Some(text), Some(doc)) = (&text, doc) {
+            home::put_words(self, client, doc, cells.kind, at.session, text)?;
         }
         if event.settled {
             self.log(row, Change::New)?;
@@ -251,7 +252,7 @@ impl Writer<'_> {
                 self.log(row, Change::Withdrawn)?;
             }
         }
-        self.adopt_pending(client, event.id, at.session)
+        if self.known.waiting { self.adopt_pending(client, event.id, at.session) } else { Ok(()) }
     }
 
     fn replace_body(&mut self, put: &Put<'_>, row: i64, revisions: i64) -> Result<(), StoreError> {

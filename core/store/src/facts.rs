@@ -1,7 +1,6 @@
 //! What is known of sessions: facts, what waits for an event that is not held, and the projects of directories.
 
 use crate::session::lineage_name;
-use crate::usage::put_usage;
 use crate::{StoreError, Writer, home};
 use rusqlite::{OptionalExtension as _, params};
 use scrollback_core::{EventId, Facts, Timestamp, Usage, Whose};
@@ -75,7 +74,7 @@ impl Writer<'_> {
                 let mut rest = facts.clone();
                 let held =
                     Facts { title: rest.title.take(), summary: rest.summary.take(), ..Facts::default() };
-                let home = home::held(&self.store.conn, *event)?.map(|held| held.claim.session);
+                let home = self.home_of(*event)?;
                 if held != Facts::default() {
                     self.hold_facts(*event, home, &held)?;
                 }
@@ -102,6 +101,7 @@ impl Writer<'_> {
             .conn
             .prepare_cached("INSERT OR IGNORE INTO held_fact (holder, session, what) VALUES (?1, ?2, ?3)")?
             .execute(params![holder.as_bytes().as_slice(), home, what])?;
+        self.known.waiting |= home.is_none();
         match home {
             Some(session) if new > 0 => self.gather_held_facts(session),
             _ => Ok(()),
@@ -223,6 +223,7 @@ impl Writer<'_> {
                 facts.pull_request,
             ])?;
         if had_project.is_none() && project.is_some() {
+            self.known.project_changes(session);
             self.index_session_again(client, session)?;
         }
         if let Some(origin) = &facts.copied_from {
@@ -258,6 +259,7 @@ impl Writer<'_> {
         event: EventId,
         what: &Pending<'_>,
     ) -> Result<(), StoreError> {
+        self.known.waiting = true;
         let what = serde_json::to_string(what)
             .map_err(|error| StoreError::Content(format!("what does not serialize: {error}")))?;
         self.store
@@ -296,7 +298,7 @@ impl Writer<'_> {
                 Ok(Pending::Facts(facts)) => self.facts_of(client, session, &facts, None)?,
                 Ok(Pending::Usage { response, model, at, usage }) => {
                     let model = model.as_deref();
-                    put_usage(&self.store.conn, session, &response, model, at, usage, Some(event))?;
+                    self.put_usage(session, &response, model, at, usage, Some(event))?;
                 }
                 Err(error) => {
                     return Err(StoreError::Content(format!("a waiting fact that does not parse: {error}")));

@@ -5,7 +5,7 @@
 //! of the session whose file is older; else that of the smaller session id. The winner's facts stand in the
 //! event's row, the losers' in `claim`; a loser only fills what the winner leaves open.
 
-use crate::write::Change;
+use crate::changes::Change;
 use crate::{StoreError, Writer, words};
 use rusqlite::types::Value;
 use rusqlite::{Connection, OptionalExtension as _, Row, params};
@@ -294,6 +294,7 @@ fn moved(
     from: i64,
     home: &Standing,
 ) -> Result<(), StoreError> {
+    writer.known.moved();
     let conn = &writer.store.conn;
     let (uuid, was_withdrawn, settled): ([u8; 16], bool, bool) = conn
         .prepare_cached("SELECT uuid, withdrawn, settled FROM event WHERE id = ?1")?
@@ -364,24 +365,34 @@ pub(crate) fn linked(writer: &mut Writer<'_>, client: i64, session: i64) -> Resu
     Ok(())
 }
 
-/// Puts an event's text into the index, under a row number that is its time in microseconds, made unique.
-pub(crate) fn index(
+/// Returns the row number an event gets in the index: its time in microseconds, made unique; the time of its session
+/// if it has none.
+pub(crate) fn doc(writer: &Writer<'_>, session: i64, at: Option<i64>) -> Result<i64, StoreError> {
+    let conn = &writer.store.conn;
+    let at = match at {
+        Some(at) => at,
+        None => conn
+            .prepare_cached("SELECT coalesce(last_at, started_at, 0) FROM session WHERE id = ?1")?
+            .query_row([session], |row| row.get(0))?,
+    };
+    free_doc(conn, at.max(1))
+}
+
+/// Puts the text of an event into the index.
+pub(crate) fn put_words(
     writer: &mut Writer<'_>,
     client: i64,
-    event: i64,
+    doc: i64,
     kind: i64,
     session: i64,
-    at: Option<i64>,
     text: &str,
 ) -> Result<(), StoreError> {
-    let conn = &writer.store.conn;
-    let (project, last): (Option<i64>, Option<i64>) = conn
-        .prepare_cached("SELECT project, coalesce(last_at, started_at) FROM session WHERE id = ?1")?
-        .query_row([session], |row| Ok((row.get(0)?, row.get(1)?)))?;
-    let doc = free_doc(conn, at.or(last).unwrap_or(0).max(1))?;
-    conn.prepare_cached("INSERT INTO words (rowid, text, parts, tokens) VALUES (?1, ?2, ?3, ?4)")?
+    let project = writer.project_of(session)?;
+    writer
+        .store
+        .conn
+        .prepare_cached("INSERT INTO words (rowid, text, parts, tokens) VALUES (?1, ?2, ?3, ?4)")?
         .execute(params![doc, text, words::parts(text), words::tokens(client, session, kind, project)])?;
-    conn.prepare_cached("UPDATE event SET doc = ?2 WHERE id = ?1")?.execute([event, doc])?;
     Ok(())
 }
 
@@ -437,5 +448,7 @@ pub(crate) fn index_again(writer: &mut Writer<'_>, client: i64, event: i64) -> R
     }
     let text = writer.store.text_of((&text).into())?;
     let text = words::searched_text(kind, tool.as_deref(), &text);
-    index(writer, client, event, kind, session, at, &text)
+    let doc = doc(writer, session, at)?;
+    writer.store.conn.prepare_cached("UPDATE event SET doc = ?2 WHERE id = ?1")?.execute([event, doc])?;
+    put_words(writer, client, doc, kind, session, &text)
 }

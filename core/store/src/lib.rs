@@ -7,11 +7,15 @@
 //! An event lies in one session, its home. Every (event, session) pair that a source says is a *claim*; which
 //! claim is home is a function of the set of claims, never of the order of reading (`home.rs`).
 
+mod blocks;
 mod cells;
+mod changes;
 mod error;
 mod event;
 mod facts;
 mod home;
+mod known;
+mod memory;
 mod open;
 mod query;
 mod raw;
@@ -28,12 +32,13 @@ mod words;
 mod write;
 
 pub use error::StoreError;
+pub use memory::SourceMemory;
 pub use open::{Access, Store};
 pub use query::{Query, QueryError};
 pub use raw::{RawRecord, Why};
 pub use read::{Kinds, Picked, StoredEvent};
 pub use search::{Filter, Found, Hit, Scan, Sort};
 pub use session::{SessionFilter, SessionRow};
-pub use source::{Counts, KindCount, Label, SourceMemory, SourceRow};
+pub use source::{Counts, KindCount, Label, SourceRow};
 pub use stats::{By, Key, Stats, Totals};
 pub use write::{Claim, Put, Stored, Writer};

@@ -1,7 +1,9 @@
 //! Opening a store, and what an open one keeps in memory.
 
+use crate::blocks::{Blocks, Unpacked};
 use crate::{StoreError, schema};
 use rusqlite::{Connection, OpenFlags};
+use std::cell::RefCell;
 use std::collections::HashMap;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -28,7 +30,9 @@ pub struct Store {
 #[derive(Default)]
 pub(crate) struct Caches {
     pub(crate) names: HashMap<String, i64>,
-    pub(crate) sessions: HashMap<(i64, String), i64>,
+    pub(crate) sessions: HashMap<i64, HashMap<String, i64>>,
+    pub(crate) blocks: Blocks,
+    pub(crate) unpacked: RefCell<Unpacked>,
 }
 
 impl Store {

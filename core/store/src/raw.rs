@@ -1,6 +1,6 @@
 //! What was not understood, kept as the client wrote it except for redaction.
 
-use crate::strings::{pack, size, unpack};
+use crate::blocks::{Holds, Place, size, unpack};
 use crate::write::int;
 use crate::{Store, StoreError, Writer};
 use rusqlite::{OptionalExtension as _, params};
@@ -70,12 +70,20 @@ impl Writer<'_> {
         bytes: &[u8],
     ) -> Result<(), StoreError> {
         let client = self.store.name_id(client)?;
-        let text = self.store.string_id(bytes)?;
+        let held = self
+            .store
+            .conn
+            .prepare_cached("SELECT 1 FROM raw WHERE digest = ?1 AND client = ?2 AND why = ?3")?
+            .exists(params![digest.as_slice(), client, why as i64])?;
+        if held {
+            return Ok(());
+        }
+        let at = self.store.put_bytes(Holds::Records, bytes)?;
         self.store
             .conn
             .prepare_cached(
-                "INSERT OR IGNORE INTO raw (client, digest, why, source, rec, off, len, kind, version, text)
-                 VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10)",
+                "INSERT INTO raw (client, digest, why, source, rec, off, len, kind, version, block, at, size)
+                 VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12)",
             )?
             .execute(params![
                 client,
@@ -87,7 +95,9 @@ impl Writer<'_> {
                 int(place.2),
                 kind,
                 version,
-                text
+                at.block,
+                at.at,
+                at.size
             ])?;
         Ok(())
     }
@@ -115,10 +125,9 @@ impl Writer<'_> {
 
     /// Keeps the `n`-th chunk of a long record, redacted.
     pub fn raw_chunk(&mut self, raw: i64, n: u32, bytes: &[u8]) -> Result<(), StoreError> {
-        self.store
-            .conn
-            .prepare_cached("INSERT INTO raw_chunk (raw, n, size, data) VALUES (?1, ?2, ?3, ?4)")?
-            .execute(params![raw, n, size(bytes.len()), pack(bytes).as_ref()])?;
+        let Store { conn, caches, .. } = &mut *self.store;
+        conn.prepare_cached("INSERT INTO raw_chunk (raw, n, size, data) VALUES (?1, ?2, ?3, ?4)")?
+            .execute(params![raw, n, size(bytes.len()), caches.blocks.pack(bytes).as_ref()])?;
         Ok(())
     }
 
@@ -166,12 +175,17 @@ impl Store {
 
     /// Returns the bytes of a record kept raw.
     pub fn raw_bytes(&self, row: i64) -> Result<Vec<u8>, StoreError> {
-        let text: Option<i64> = self
-            .conn
-            .prepare_cached("SELECT text FROM raw WHERE id = ?1")?
-            .query_row([row], |row| row.get(0))?;
-        if let Some(text) = text {
-            return self.string(text);
+        let place = self.conn.prepare_cached("SELECT block, at, size FROM raw WHERE id = ?1")?.query_row(
+            [row],
+            |row| {
+                Ok(match row.get::<_, Option<i64>>(0)? {
+                    Some(block) => Some(Place { block, at: row.get(1)?, size: row.get(2)? }),
+                    None => None,
+                })
+            },
+        )?;
+        if let Some(place) = place {
+            return self.bytes_at(place);
         }
         let mut bytes = Vec::new();
         let mut statement =

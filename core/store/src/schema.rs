@@ -14,7 +14,8 @@ const MIGRATIONS: [&str; 1] = [
     CREATE TABLE secret (name TEXT PRIMARY KEY, value BLOB NOT NULL) WITHOUT ROWID;
     INSERT INTO secret (name, value) VALUES ('content', randomblob(32));
     CREATE TABLE name (id INTEGER PRIMARY KEY, text TEXT NOT NULL UNIQUE);
-    CREATE TABLE string (id INTEGER PRIMARY KEY, digest BLOB NOT NULL UNIQUE, size INTEGER NOT NULL, data BLOB NOT NULL);
+    CREATE TABLE block (id INTEGER PRIMARY KEY, size INTEGER NOT NULL, data BLOB NOT NULL);
+    CREATE TABLE string (id INTEGER PRIMARY KEY, digest BLOB NOT NULL UNIQUE, block INTEGER NOT NULL, at INTEGER NOT NULL, size INTEGER NOT NULL);
     CREATE TABLE blob (digest BLOB PRIMARY KEY, media_type TEXT NOT NULL, size INTEGER NOT NULL, data BLOB);
     CREATE TABLE source (
         id INTEGER PRIMARY KEY, path BLOB NOT NULL, logical TEXT NOT NULL DEFAULT '', parser INTEGER NOT NULL,
@@ -67,12 +68,13 @@ const MIGRATIONS: [&str; 1] = [
     CREATE TABLE pending (holder BLOB NOT NULL, client INTEGER NOT NULL, what TEXT NOT NULL, PRIMARY KEY (holder, what)) WITHOUT ROWID;
     CREATE TABLE held_fact (id INTEGER PRIMARY KEY, holder BLOB NOT NULL, session INTEGER, what TEXT NOT NULL, UNIQUE (holder, what));
     CREATE INDEX held_fact_session ON held_fact (session) WHERE session IS NOT NULL;
+    CREATE INDEX held_fact_waiting ON held_fact (holder) WHERE session IS NULL;
     CREATE TABLE raw (
         id INTEGER PRIMARY KEY, client INTEGER NOT NULL, digest BLOB NOT NULL, why INTEGER NOT NULL,
         source INTEGER NOT NULL, rec INTEGER NOT NULL, off INTEGER NOT NULL, len INTEGER NOT NULL,
-        kind TEXT NOT NULL, version TEXT, text INTEGER, UNIQUE (client, digest, why));
+        kind TEXT NOT NULL, version TEXT, block INTEGER, at INTEGER, size INTEGER, UNIQUE (digest, client, why));
     CREATE TABLE raw_chunk (raw INTEGER NOT NULL, n INTEGER NOT NULL, size INTEGER NOT NULL, data BLOB NOT NULL, PRIMARY KEY (raw, n)) WITHOUT ROWID;
-    CREATE TABLE change (pos INTEGER PRIMARY KEY AUTOINCREMENT, event INTEGER, session INTEGER, what INTEGER NOT NULL);
+    CREATE TABLE change (pos INTEGER PRIMARY KEY, n INTEGER NOT NULL, event INTEGER, session INTEGER, what INTEGER NOT NULL);
     CREATE TABLE directory (path TEXT PRIMARY KEY, project INTEGER) WITHOUT ROWID;
     CREATE VIRTUAL TABLE words USING fts5 (
         text, parts, tokens, content = '', contentless_delete = 1, tokenize = 'unicode61 remove_diacritics 2');

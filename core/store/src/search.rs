@@ -155,7 +155,7 @@ impl Store {
             .prepare_cached(
                 "SELECT rowid FROM words WHERE words MATCH ?1 AND rowid >= ?2 AND rowid < ?3 ORDER BY rowid DESC LIMIT ?4",
             )?
-            .query_map(params![fts, since, until, crate::strings::size(wanted)], |row| row.get(0))?
+            .query_map(params![fts, since, until, crate::blocks::size(wanted)], |row| row.get(0))?
             .collect::<Result<_, _>>()?;
         found.more_than_ranked = docs.len() > RANKED && sort == Sort::Relevance;
         docs.truncate(RANKED);

@@ -35,7 +35,7 @@ pub struct SessionFilter<'f> {
 impl Writer<'_> {
     /// Returns the number of a session, which is made if it is not there.
     pub(crate) fn session(&mut self, client: i64, name: &str) -> Result<i64, StoreError> {
-        if let Some(id) = self.store.caches.sessions.get(&(client, name.to_owned())) {
+        if let Some(id) = self.store.caches.sessions.get(&client).and_then(|names| names.get(name)) {
             return Ok(*id);
         }
         let held = self
@@ -55,7 +55,7 @@ impl Writer<'_> {
             self.session_changed(id);
             id
         };
-        self.store.caches.sessions.insert((client, name.to_owned()), id);
+        self.store.caches.sessions.entry(client).or_default().insert(name.to_owned(), id);
         Ok(id)
     }
 }

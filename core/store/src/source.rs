@@ -3,8 +3,7 @@
 use crate::write::int;
 use crate::{Store, StoreError, Writer};
 use rusqlite::{Connection, OptionalExtension as _, params};
-use scrollback_core::{Mark, Memory, State};
-use std::borrow::Cow;
+use scrollback_core::{Mark, State};
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
@@ -209,6 +208,7 @@ impl Writer<'_> {
     /// Forgets what a decoder left of a source and what was counted in it: it is read again from its start.
     /// Events stay.
     pub fn again(&mut self, source: i64, generation: u16) -> Result<(), StoreError> {
+        self.forget_memory(source);
         let conn = &self.store.conn;
         conn.prepare_cached(
             "UPDATE source SET generation = ?2, mark = NULL, state_version = 0, state = '', records = 0, events = 0,
@@ -226,6 +226,9 @@ impl Writer<'_> {
 
     /// Ends the reading of a source: what its records took back before, and did not again, stays taken back.
     pub fn read_through(&mut self, source: i64) -> Result<(), StoreError> {
+        if !self.known.rewound {
+            return Ok(());
+        }
         self.store
             .conn
             .prepare_cached(
@@ -325,61 +328,5 @@ impl Writer<'_> {
             self.count_kind(source, false, kind, version, *n)?;
         }
         Ok(())
-    }
-
-    /// Returns what a source's decoder remembers, to be used for one record.
-    pub fn memory(&self, source: i64) -> SourceMemory<'_> {
-        SourceMemory { store: self.store, source, failed: None }
-    }
-}
-
-/// What a source's decoder remembers, read and written in the transaction of its events.
-pub struct SourceMemory<'w> {
-    store: &'w Store,
-    source: i64,
-    failed: Option<StoreError>,
-}
-
-impl SourceMemory<'_> {
-    /// Returns the first error, if anything failed: what was remembered meanwhile is not to be relied on, and
-    /// the transaction is to be dropped.
-    pub fn finish(self) -> Result<(), StoreError> {
-        self.failed.map_or(Ok(()), Err)
-    }
-
-    fn put_row(&self, key: &[u8], value: Option<&[u8]>) -> Result<(), StoreError> {
-        let conn = &self.store.conn;
-        match value {
-            Some(value) => conn
-                .prepare_cached("INSERT OR REPLACE INTO memory (source, key, value) VALUES (?1, ?2, ?3)")?
-                .execute(params![self.source, key, value])?,
-            None => conn
-                .prepare_cached("DELETE FROM memory WHERE source = ?1 AND key = ?2")?
-                .execute(params![self.source, key])?,
-        };
-        Ok(())
-    }
-}
-
-impl Memory for SourceMemory<'_> {
-    fn get(&self, key: &[u8]) -> Option<Cow<'_, [u8]>> {
-        // An error shows at the next write, which cannot do without the table either.
-        self.store
-            .conn
-            .prepare_cached("SELECT value FROM memory WHERE source = ?1 AND key = ?2")
-            .and_then(|mut statement| {
-                statement.query_row(params![self.source, key], |row| row.get(0)).optional()
-            })
-            .ok()
-            .flatten()
-            .map(Cow::Owned)
-    }
-
-    fn put(&mut self, key: &[u8], value: Option<&[u8]>) {
-        if let Err(error) = self.put_row(key, value)
-            && self.failed.is_none()
-        {
-            self.failed = Some(error);
-        }
     }
 }

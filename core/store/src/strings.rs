@@ -1,14 +1,12 @@
 //! What is held once: names by number, strings by digest, blobs by SHA-256.
 
+use crate::blocks::{Holds, Place, size};
 use crate::{Store, StoreError};
-use rusqlite::types::{Value, ValueRef};
+use rusqlite::types::{ToSqlOutput, ValueRef};
 use rusqlite::{OptionalExtension as _, params};
-use std::borrow::Cow;
 
 /// A text up to this many bytes stands in its row; a longer one is kept once, by digest.
 const INLINE: usize = 200;
-/// The zstd level of strings and raw records: the cheapest.
-const LEVEL: i32 = 1;
 
 impl Store {
     /// Returns the number of a name, which is given one if it has none.
@@ -41,16 +39,16 @@ impl Store {
     }
 
     /// Returns what to put into a text column: the text, or the number of the string it is kept as.
-    pub(crate) fn text_value(&mut self, text: &str) -> Result<Value, StoreError> {
+    pub(crate) fn text_value<'t>(&mut self, text: &'t str) -> Result<ToSqlOutput<'t>, StoreError> {
         if text.len() <= INLINE {
-            return Ok(Value::Text(text.to_owned()));
+            return Ok(text.into());
         }
-        Ok(Value::Integer(self.string_id(text.as_bytes())?))
+        Ok(self.string_id(text)?.into())
     }
 
-    /// Returns the number of a string, which is kept if it is not yet.
-    pub(crate) fn string_id(&mut self, bytes: &[u8]) -> Result<i64, StoreError> {
-        let digest = blake3::keyed_hash(&self.key, bytes);
+    /// Returns the number of a text, which is kept if it is not yet.
+    fn string_id(&mut self, text: &str) -> Result<i64, StoreError> {
+        let digest = blake3::keyed_hash(&self.key, text.as_bytes());
         let digest = &digest.as_bytes()[..16];
         let held = self
             .conn
@@ -60,23 +58,22 @@ impl Store {
         if let Some(id) = held {
             return Ok(id);
         }
-        let packed = pack(bytes);
+        let place = self.put_bytes(Holds::Texts, text.as_bytes())?;
         self.conn
-            .prepare_cached("INSERT INTO string (digest, size, data) VALUES (?1, ?2, ?3)")?
-            .execute(params![digest, size(bytes.len()), packed.as_ref()])?;
+            .prepare_cached("INSERT INTO string (digest, block, at, size) VALUES (?1, ?2, ?3, ?4)")?
+            .execute(params![digest, place.block, place.at, place.size])?;
         Ok(self.conn.last_insert_rowid())
     }
 
     /// Returns the bytes of a string.
-    pub(crate) fn string(&self, id: i64) -> Result<Vec<u8>, StoreError> {
-        self.conn
-            .prepare_cached("SELECT size, data FROM string WHERE id = ?1")?
-            .query_row([id], |row| {
-                let data = row.get_ref(1)?.as_blob()?;
-                Ok(unpack(data, row.get::<_, i64>(0)?))
-            })
+    fn string(&self, id: i64) -> Result<Vec<u8>, StoreError> {
+        let place = self
+            .conn
+            .prepare_cached("SELECT block, at, size FROM string WHERE id = ?1")?
+            .query_row([id], |row| Ok(Place { block: row.get(0)?, at: row.get(1)?, size: row.get(2)? }))
             .optional()?
-            .unwrap_or_else(|| Err(StoreError::Content(format!("no string of number {id}"))))
+            .ok_or_else(|| StoreError::Content(format!("no string of number {id}")))?;
+        self.bytes_at(place)
     }
 
     /// Returns the text in a text column.
@@ -119,27 +116,4 @@ impl Store {
             .optional()?
             .flatten())
     }
-}
-
-/// Returns a size as SQLite has it.
-pub(crate) fn size(bytes: usize) -> i64 {
-    i64::try_from(bytes).unwrap_or(i64::MAX)
-}
-
-/// Compresses what gets smaller by it.
-pub(crate) fn pack(bytes: &[u8]) -> Cow<'_, [u8]> {
-    match zstd::bulk::compress(bytes, LEVEL) {
-        Ok(packed) if packed.len() < bytes.len() => Cow::Owned(packed),
-        _ => Cow::Borrowed(bytes),
-    }
-}
-
-/// Undoes [`pack`], given the size before it.
-pub(crate) fn unpack(data: &[u8], before: i64) -> Result<Vec<u8>, StoreError> {
-    let before = usize::try_from(before).unwrap_or(0);
-    if data.len() >= before {
-        return Ok(data.to_vec());
-    }
-    zstd::bulk::decompress(data, before)
-        .map_err(|error| StoreError::Content(format!("a string that does not unpack: {error}")))
 }

@@ -1,8 +1,9 @@
 //! The tokens of responses: put, moved with their event, listed.
 
 use crate::facts::Pending;
+use crate::known::Tokens;
 use crate::write::int;
-use crate::{SessionRow, Store, StoreError, Writer, home};
+use crate::{SessionRow, Store, StoreError, Writer};
 use rusqlite::{Connection, Row, params};
 use scrollback_core::{EventId, Timestamp, Usage, UsageLine, Whose};
 use std::borrow::Cow;
@@ -23,18 +24,45 @@ impl Writer<'_> {
         match whose {
             Whose::Session(name) => {
                 let session = self.session(client, name)?;
-                put_usage(&self.store.conn, session, response, model, at, usage, None)
+                self.put_usage(session, response, model, at, usage, None)
             }
             Whose::HolderOf(event) => {
-                if let Some(held) = home::held(&self.store.conn, *event)? {
-                    let session = held.claim.session;
-                    return put_usage(&self.store.conn, session, response, model, at, usage, Some(*event));
+                if let Some(session) = self.home_of(*event)? {
+                    return self.put_usage(session, response, model, at, usage, Some(*event));
                 }
                 let response = Cow::Borrowed(response);
                 let usage = Pending::Usage { response, model: model.map(Cow::Borrowed), at, usage };
                 self.wait_for(client, *event, &usage)
             }
         }
+    }
+
+    /// Puts the tokens of a response of a session. What is said once more changes nothing: a client may write them
+    /// with every block of the response.
+    pub(crate) fn put_usage(
+        &mut self,
+        session: i64,
+        response: &str,
+        model: Option<&str>,
+        at: Option<i64>,
+        usage: Usage,
+        holder: Option<EventId>,
+    ) -> Result<(), StoreError> {
+        if self.known.last_usage.as_ref().is_some_and(|last| {
+            last.session == session
+                && last.response == response
+                && last.model.as_deref() == model
+                && last.usage == usage
+                && (last.at == at || last.at.is_some() && last.at < at)
+                && (last.held || holder.is_none())
+        }) {
+            return Ok(());
+        }
+        put_usage(&self.store.conn, session, response, model, at, usage, holder)?;
+        let (response, model) = (response.to_owned(), model.map(str::to_owned));
+        let held = holder.is_some();
+        self.known.last_usage = Some(Tokens { session, response, model, at, usage, held });
+        Ok(())
     }
 }
 
@@ -52,7 +80,7 @@ impl Store {
     }
 }
 
-pub(crate) fn put_usage(
+fn put_usage(
     conn: &Connection,
     session: i64,
     response: &str,

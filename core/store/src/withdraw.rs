@@ -1,7 +1,8 @@
 //! What was taken back: events that are held, and those that come later.
 
+use crate::changes::Change;
 use crate::home::{self, Standing};
-use crate::write::{Change, Claim, gen_rank, int};
+use crate::write::{Claim, gen_rank, int};
 use crate::{StoreError, Writer};
 use rusqlite::{OptionalExtension as _, params};
 use scrollback_core::{EventId, Withdraw};
@@ -83,6 +84,8 @@ impl Writer<'_> {
             }
         };
         let by_place = matches!(what, Withdraw::FromRecord { .. } | Withdraw::LastTurns { .. });
+        self.known.rewound |= by_place;
+        self.known.taken_back |= !by_place;
         let mut taken_back = 0;
         for (row, before) in rows {
             let conn = &self.store.conn;

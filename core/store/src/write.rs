@@ -1,7 +1,9 @@
 //! Writing: a transaction, and what goes into the change log with it.
 
+use crate::changes::Log;
+use crate::known::Known;
+use crate::memory::Remembered;
 use crate::{Store, StoreError, home};
-use rusqlite::params;
 use scrollback_core::{AttachmentLine, Event};
 use std::collections::{BTreeMap, HashMap, HashSet};
 
@@ -52,15 +54,6 @@ pub enum Stored {
     Held,
 }
 
-/// What happened to an event or a session, as the change log has it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Change {
-    New = 1,
-    Replaced = 2,
-    Withdrawn = 3,
-    Session = 5,
-}
-
 /// A transaction. What was put through it is dropped with it, unless it is committed.
 pub struct Writer<'s> {
     pub(crate) store: &'s mut Store,
@@ -73,21 +66,32 @@ pub struct Writer<'s> {
     changed: BTreeMap<i64, Option<String>>,
     /// Sessions whose file's birth is known in this transaction, by source.
     born: HashSet<(i64, i64)>,
+    pub(crate) log: Log,
+    pub(crate) known: Known,
+    pub(crate) remembered: Remembered,
     done: bool,
 }
 
 impl Store {
     /// Begins to write. Waits ten seconds for another writer, then says that the store is busy.
     pub fn writer(&mut self) -> Result<Writer<'_>, StoreError> {
-        self.conn.execute_batch("BEGIN IMMEDIATE")?;
+        self.begin()?;
+        let known = Known::of(self)?;
         Ok(Writer {
             store: self,
             touched: HashMap::new(),
             respan: HashSet::new(),
             changed: BTreeMap::new(),
             born: HashSet::new(),
+            log: Log::default(),
+            known,
+            remembered: Remembered::default(),
             done: false,
         })
+    }
+
+    fn begin(&self) -> Result<(), StoreError> {
+        Ok(self.conn.prepare_cached("BEGIN IMMEDIATE")?.execute([]).map(drop)?)
     }
 }
 
@@ -114,12 +118,16 @@ impl Writer<'_> {
         self.flush()?;
         // Should the next one not begin, nothing is left to roll back.
         self.done = true;
-        self.store.conn.execute_batch("BEGIN IMMEDIATE")?;
+        self.store.begin()?;
         self.done = false;
+        // Others may have written meanwhile.
+        self.known = Known::of(self.store)?;
         Ok(())
     }
 
     fn flush(&mut self) -> Result<(), StoreError> {
+        self.store.close_blocks()?;
+        self.write_memory()?;
         let respan = std::mem::take(&mut self.respan);
         for session in &respan {
             self.store
@@ -148,12 +156,11 @@ impl Writer<'_> {
             if before.is_some() && before == Some(self.facts_now(session)?) {
                 continue;
             }
-            self.store
-                .conn
-                .prepare_cached("INSERT INTO change (session, what) VALUES (?1, ?2)")?
-                .execute(params![session, Change::Session as i64])?;
+            self.log_session(session)?;
         }
-        self.store.conn.execute_batch("COMMIT")?;
+        self.end_run()?;
+        self.log = Log::default();
+        self.store.conn.prepare_cached("COMMIT")?.execute([])?;
         Ok(())
     }
 
@@ -171,14 +178,6 @@ impl Writer<'_> {
         data: Option<&[u8]>,
     ) -> Result<(), StoreError> {
         self.store.keep_blob(digest, media_type, bytes, data)
-    }
-
-    pub(crate) fn log(&mut self, row: i64, what: Change) -> Result<(), StoreError> {
-        self.store
-            .conn
-            .prepare_cached("INSERT INTO change (event, what) VALUES (?1, ?2)")?
-            .execute([row, what as i64])?;
-        Ok(())
     }
 
     /// Takes the span of a session from its events: some are not there any more.
