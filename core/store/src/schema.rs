@@ -78,6 +78,7 @@ const MIGRATIONS: [&str; 1] = [
     CREATE TABLE directory (path TEXT PRIMARY KEY, project INTEGER) WITHOUT ROWID;
     CREATE VIRTUAL TABLE words USING fts5 (
         text, parts, tokens, content = '', contentless_delete = 1, tokenize = 'unicode61 remove_diacritics 2');
+    INSERT INTO words (words, rank) VALUES ('hashsize', 16777216);
     ",
 ];
 

@@ -215,10 +215,13 @@ impl Writer<'_> {
              empty = 0, unknown = 0, unreadable = 0, remark = NULL WHERE id = ?1",
         )?
         .execute(params![source, generation])?;
-        conn.prepare_cached(
-            "UPDATE event SET withdrawn = 2 WHERE withdrawn = 1 AND id IN (SELECT event FROM rewound WHERE source = ?1)",
-        )?
-        .execute([source])?;
+        if self.known.rewound {
+            // Not for nothing: SQLite has the index write its words down before such a statement.
+            conn.prepare_cached(
+                "UPDATE event SET withdrawn = 2 WHERE withdrawn = 1 AND id IN (SELECT event FROM rewound WHERE source = ?1)",
+            )?
+            .execute([source])?;
+        }
         conn.prepare_cached("DELETE FROM memory WHERE source = ?1")?.execute([source])?;
         conn.prepare_cached("DELETE FROM kind_count WHERE source = ?1")?.execute([source])?;
         Ok(())

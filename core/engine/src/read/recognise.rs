@@ -4,7 +4,6 @@ use super::Reading;
 use crate::discover;
 use crate::tail::TailReport;
 use scrollback_core::{Env, Parser, Probe, Registry, Score};
-use std::cmp::Reverse;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
 
@@ -50,13 +49,23 @@ pub(crate) fn choose<'r>(
     declared.or_else(|| surest(registry, &Probe { path, head, schema: None }))
 }
 
-/// Returns what [`Registry::probe`] does; a parser that panics while it looks is not the one.
+/// Returns what [`Registry::probe`] does; a parser that panics while it looks is not the one. Who cannot be chosen any
+/// more is not asked: a fallback where a client's own parser knows the file, nobody after one that is sure.
 pub(crate) fn surest<'r>(registry: &'r Registry, probe: &Probe<'_>) -> Option<&'r dyn Parser> {
-    let scored = registry.parsers().filter_map(|parser| {
-        let score = catch_unwind(AssertUnwindSafe(|| parser.score(probe))).unwrap_or(Score::No);
-        (score != Score::No).then_some((parser, score))
-    });
-    // Of equals the first by id.
-    let rank = |parser: &dyn Parser, score| (parser.spec().tier, Reverse(score));
-    scored.min_by_key(|(parser, score)| rank(*parser, *score)).map(|(parser, _)| parser)
+    let mut parsers: Vec<&'r dyn Parser> =
+        registry.parsers().map(|parser| parser as &'r dyn Parser).collect();
+    // Of equals the first by id, as they come.
+    parsers.sort_by_key(|parser| parser.spec().tier);
+    let mut maybe: Option<&'r dyn Parser> = None;
+    for parser in parsers {
+        if maybe.is_some_and(|maybe| maybe.spec().tier != parser.spec().tier) {
+            break;
+        }
+        match catch_unwind(AssertUnwindSafe(|| parser.score(probe))).unwrap_or(Score::No) {
+            Score::Sure => return Some(parser),
+            Score::Maybe => maybe = maybe.or(Some(parser)),
+            Score::No => {}
+        }
+    }
+    maybe
 }
