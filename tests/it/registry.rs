@@ -111,11 +111,11 @@ fn crates_depend_downwards() {
 #[test]
 fn what_prints_and_what_tests_stays_apart() {
     let apart: [(&str, &[&str]); 7] = [
-        ("clap", &["scrollback-cli"]),
+        ("clap", &["scrollback-cli", "scrollback-bench"]),
         ("clap_complete", &["scrollback-cli"]),
         ("indicatif", &["scrollback-cli"]),
-        ("anyhow", &["scrollback-cli"]),
-        ("rusqlite", &["scrollback-store"]),
+        ("anyhow", &["scrollback-cli", "scrollback-bench"]),
+        ("rusqlite", &["scrollback-store", "scrollback-bench"]),
         ("regex", &["scrollback-engine"]),
         ("proptest", &["scrollback-testkit"]),
     ];

@@ -1,0 +1,149 @@
+//! What is measured, and what is wanted of it: the rows of the table.
+
+mod again;
+mod check;
+mod follow;
+mod parse;
+mod peers;
+mod rows;
+mod search;
+mod tail;
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+use anyhow::{Context as _, Result};
+
+use crate::place::Place;
+use crate::table::Table;
+
+/// Between these two lines of a page a table is replaced.
+const BEGIN: &str = "<!-- measured -->";
+const END: &str = "<!-- /measured -->";
+
+/// What is measured, and where it goes.
+#[derive(Debug, clap::Args)]
+pub(crate) struct Options {
+    /// About how many MiB of transcripts of each client.
+    #[arg(long, default_value_t = 128)]
+    mb: u64,
+    /// About how many events the store holds in which is searched.
+    #[arg(long, default_value_t = 1_000_000)]
+    events: u64,
+    /// Only these.
+    #[arg(long, value_enum, value_delimiter = ',')]
+    only: Vec<Part>,
+    /// The program to measure; else the one that was built beside this.
+    #[arg(long)]
+    scrollback: Option<PathBuf>,
+    /// A minute's measurement of little data against bounds that hold on any machine: ratios of processor time, shares,
+    /// counts. Fails where one does not hold.
+    #[arg(long, conflicts_with_all = ["mb", "events", "only", "write"])]
+    check: bool,
+    /// Replace the table in this page, between its marks.
+    #[arg(long, value_name = "PAGE")]
+    write: Option<PathBuf>,
+    /// Write the figures behind the table there, as JSON.
+    #[arg(long, value_name = "FILE")]
+    json: Option<PathBuf>,
+}
+
+/// A part of the table.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+enum Part {
+    /// `parse`, and the plain loops beside it.
+    Parse,
+    /// The first reading, its memory and its store.
+    Tail,
+    /// Reading again.
+    Again,
+    /// From a line to a hit.
+    Follow,
+    /// Searches in a large store.
+    Search,
+    /// Other programs on the same files.
+    Peers,
+}
+
+/// Measures, and prints the table.
+pub(crate) fn run(options: &Options) -> Result<ExitCode> {
+    let place = Place::new(options.scrollback.clone())?;
+    let mut table = Table::default();
+    if options.check {
+        check::run(&place, &mut table)?;
+    } else {
+        let wanted = |part| options.only.is_empty() || options.only.contains(&part);
+        let both = place.both(options.mb << 20)?;
+        if wanted(Part::Parse) {
+            parse::rows(&place, &both, &mut table)?;
+        }
+        if wanted(Part::Tail) {
+            tail::rows(&place, &both, &mut table)?;
+        }
+        if wanted(Part::Again) {
+            again::rows(&place, &mut table)?;
+        }
+        if wanted(Part::Follow) || wanted(Part::Search) {
+            let large = search::Large::new(&place, options.events)?;
+            if wanted(Part::Follow) {
+                follow::rows(&place, &large, &mut table)?;
+            }
+            if wanted(Part::Search) {
+                search::rows(&place, &large, &mut table)?;
+            }
+        }
+        if wanted(Part::Peers) {
+            peers::rows(&place, &both, &mut table)?;
+        }
+    }
+    print(options, &table)?;
+    let missed = table.missed();
+    Ok(if options.check && missed > 0 { ExitCode::FAILURE } else { ExitCode::SUCCESS })
+}
+
+fn print(options: &Options, table: &Table) -> Result<()> {
+    println!("{}", table.text());
+    if let Some(path) = &options.json {
+        fs::write(path, format!("{:#}\n", table.json()))?;
+    }
+    if let Some(path) = &options.write {
+        let page = fs::read_to_string(path).with_context(|| path.display().to_string())?;
+        let page = replaced(&page, &table.markdown())
+            .with_context(|| format!("{}: no line {BEGIN} and no line {END} behind it", path.display()))?;
+        fs::write(path, page)?;
+    }
+    Ok(())
+}
+
+/// Returns a page with what stands between its marks replaced.
+fn replaced(page: &str, table: &str) -> Option<String> {
+    let (before, rest) = page.split_once(BEGIN)?;
+    let (_, after) = rest.split_once(END)?;
+    Some(format!("{before}{BEGIN}\n{table}{END}{after}"))
+}
+
+/// Returns mebibytes for people.
+fn mib(bytes: u64) -> String {
+    format!("{:.0} MiB", bytes as f64 / f64::from(1 << 20))
+}
+
+/// Returns a path as an argument.
+fn arg(path: &Path) -> String {
+    path.display().to_string()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_table_goes_between_its_marks() {
+        let page = format!("a\n{BEGIN}\nold\n{END}\nb\n");
+        assert_eq!(
+            replaced(&page, "new\n").as_deref(),
+            Some(format!("a\n{BEGIN}\nnew\n{END}\nb\n").as_str())
+        );
+        assert_eq!(replaced("no marks", "new\n"), None);
+    }
+}
