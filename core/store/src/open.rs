@@ -86,7 +86,9 @@ impl Store {
     fn set_up(conn: Connection, path: &Path, access: Access) -> Result<Self, StoreError> {
         conn.busy_timeout(Duration::from_secs(10))?;
         conn.set_prepared_statement_cache_capacity(128);
-        conn.pragma_update(None, "cache_size", -16_384)?;
+        // In KiB. What is read for a search is read again for the next; what is written is written once.
+        let cache = if access == Access::Read { 65_536 } else { 16_384 };
+        conn.pragma_update(None, "cache_size", -cache)?;
         conn.pragma_update(None, "temp_store", "MEMORY")?;
         match access {
             Access::Write => {

@@ -4,10 +4,12 @@ use crate::query::Query;
 use crate::{Kinds, Picked, SessionFilter, SessionRow, Store, StoreError, words};
 use rusqlite::params;
 use scrollback_core::{EventId, Role, Timestamp};
-use std::collections::{HashMap, HashSet};
+use std::collections::HashSet;
 
 /// How many of the newest matches are ranked.
 const RANKED: usize = 5_000;
+/// The number of tool calls among the kinds.
+const TOOL_CALL: i64 = 4;
 /// How much text one scan looks at.
 const SCANNED: usize = 256 << 20;
 
@@ -150,61 +152,72 @@ impl Store {
         let actors = filter.actor.map(|actor| self.actors(actor)).transpose()?;
         // By time nothing is ranked: as many as are wanted will do, unless some are left out afterwards.
         let wanted = if sort == Sort::Newest && actors.is_none() { limit } else { RANKED + 1 };
-        let mut docs: Vec<i64> = self
+        // One pass, the newest first: what is scored is what is read on the way.
+        let score = if sort == Sort::Relevance { "bm25(words, 1.0, 0.5, 0.0)" } else { "0.0" };
+        let mut docs: Vec<(i64, f64)> = self
             .conn
-            .prepare_cached(
-                "SELECT rowid FROM words WHERE words MATCH ?1 AND rowid >= ?2 AND rowid < ?3 ORDER BY rowid DESC LIMIT ?4",
-            )?
-            .query_map(params![fts, since, until, crate::blocks::size(wanted)], |row| row.get(0))?
+            .prepare_cached(&format!(
+                "SELECT rowid, {score} FROM words WHERE words MATCH ?1 AND rowid >= ?2 AND rowid < ?3
+                 ORDER BY rowid DESC LIMIT ?4"
+            ))?
+            .query_map(params![fts, since, until, crate::blocks::size(wanted)], |row| {
+                Ok((row.get(0)?, -row.get::<_, f64>(1)?))
+            })?
             .collect::<Result<_, _>>()?;
         found.more_than_ranked = docs.len() > RANKED && sort == Sort::Relevance;
         docs.truncate(RANKED);
-        let Some(oldest) = docs.last().copied() else { return Ok(()) };
-        let mut scores: HashMap<i64, f64> = HashMap::new();
         if sort == Sort::Relevance {
-            let mut statement = self.conn.prepare_cached(
-                "SELECT rowid, bm25(words, 1.0, 0.5, 0.0) FROM words WHERE words MATCH ?1 AND rowid >= ?2 AND rowid < ?3",
-            )?;
-            let mut rows = statement.query(params![fts, oldest, until])?;
-            while let Some(row) = rows.next()? {
-                scores.insert(row.get(0)?, -row.get::<_, f64>(1)?);
-            }
+            // Stable: of equals the newest stays first.
+            docs.sort_by(|(_, a), (_, b)| b.total_cmp(a));
         }
-        let mut matches = Vec::new();
         let mut event = self.conn.prepare_cached(
             "SELECT id, session, kind, gen, rec, part, actor FROM event WHERE doc = ?1 AND withdrawn = 0",
         )?;
-        for doc in docs {
+        let (mut turns, mut calls) = (HashSet::new(), Vec::new());
+        for (doc, score) in docs {
+            if found.hits.len() == limit {
+                return Ok(());
+            }
             let mut rows = event.query([doc])?;
             let Some(row) = rows.next()? else { continue };
             let actor: Option<i64> = row.get(6)?;
             if actors.as_ref().is_some_and(|actors| actor.is_none_or(|actor| !actors.contains(&actor))) {
                 continue;
             }
-            matches.push(Match {
+            let hit = Match {
                 row: row.get(0)?,
                 session: row.get(1)?,
                 kind: row.get(2)?,
-                score: scores.get(&doc).copied().unwrap_or(0.0),
+                score,
                 place: (row.get(3)?, row.get(4)?, row.get(5)?),
-            });
-            if sort == Sort::Newest && matches.len() == limit {
-                break;
+            };
+            if sort == Sort::Relevance && hit.kind == TOOL_CALL {
+                // Behind every message.
+                calls.push(hit);
+            } else {
+                self.add_hit(&hit, sort, &mut turns, found)?;
             }
         }
-        if sort == Sort::Relevance {
-            // Stable: of equals the newest stays first.
-            matches.sort_by(|a, b| (a.kind == 4).cmp(&(b.kind == 4)).then(b.score.total_cmp(&a.score)));
-        }
-        let mut turns = HashSet::new();
-        for hit in matches {
+        for hit in calls {
             if found.hits.len() == limit {
                 break;
             }
-            let turn = self.turn_at(hit.session, hit.place)?;
-            if sort == Sort::Newest || turns.insert((hit.session, turn)) {
-                found.hits.push(self.hit(&hit, turn)?);
-            }
+            self.add_hit(&hit, sort, &mut turns, found)?;
+        }
+        Ok(())
+    }
+
+    /// Adds a hit; of those that are ranked, one a turn.
+    fn add_hit(
+        &self,
+        hit: &Match,
+        sort: Sort,
+        turns: &mut HashSet<(i64, u64)>,
+        found: &mut Found,
+    ) -> Result<(), StoreError> {
+        let turn = self.turn_at(hit.session, hit.place)?;
+        if sort == Sort::Newest || turns.insert((hit.session, turn)) {
+            found.hits.push(self.hit(hit, turn)?);
         }
         Ok(())
     }

@@ -68,8 +68,9 @@ struct Asked {
     filtered: bool,
 }
 
-/// Returns searches for words of the store itself: common ones, rare ones, several at once, phrases, beginnings.
-fn asked(store: &Store) -> Result<Vec<Asked>> {
+/// Returns searches for words of the store itself: common ones, rare ones, several at once, phrases; and, apart, for
+/// words that begin so.
+fn asked(store: &Store) -> Result<(Vec<Asked>, Vec<Asked>)> {
     let mut counts: HashMap<String, u64> = HashMap::new();
     let mut phrases = Vec::new();
     for session in store.sessions(&SessionFilter::default())?.iter().step_by(7).take(200) {
@@ -112,10 +113,13 @@ fn asked(store: &Store) -> Result<Vec<Asked>> {
     let (common, middling, rare) = (spread(0, 20, 40), spread(20, 300, 60), spread(600, 1_000, 60));
     let pairs = common.iter().zip(&middling).map(|(a, b)| format!("{a} {b}")).take(30);
     let both = common.iter().zip(common.iter().skip(3)).map(|(a, b)| format!("{a} OR {b}")).take(15);
-    let begun = middling.iter().map(|word| format!("{}*", &word[..3])).take(15);
-    let texts = pairs.chain(both).chain(begun).chain(phrases.into_iter().step_by(11).take(40));
+    let texts = pairs.chain(both).chain(phrases.into_iter().step_by(11).take(40));
     let texts: Vec<String> = common.iter().chain(&middling).chain(&rare).cloned().chain(texts).collect();
-    Ok(texts.into_iter().enumerate().map(|(n, text)| Asked { text, filtered: n % 5 == 4 }).collect())
+    let begun = middling
+        .iter()
+        .map(|word| Asked { text: format!("{}*", &word[..word.len().min(4)]), filtered: false });
+    let begun = begun.take(40).collect();
+    Ok((texts.into_iter().enumerate().map(|(n, text)| Asked { text, filtered: n % 5 == 4 }).collect(), begun))
 }
 
 /// Returns how long each search took, in milliseconds, sorted.
@@ -139,7 +143,13 @@ fn times(store: &Store, asked: &[Asked], sort: Sort, rounds: usize) -> Result<Ve
 
 pub(crate) fn rows(place: &Place, large: &Large, table: &mut Table) -> Result<()> {
     let store = large.open()?;
-    let asked = asked(&store)?;
+    let (asked, begun) = asked(&store)?;
+    let times = times(&store, &begun, Sort::Newest, 2)?;
+    table.beside(
+        format!("search for beginnings (`wor*`), newest first, {} events", large.events),
+        format!("p50 {:.1} ms, p99 {:.1} ms", percentile(&times, 50.0), percentile(&times, 99.0)),
+        Value::Null,
+    );
     row(&store, large, &asked, "", table)?;
     let mut growing = Growing::new(place, "written", 4)?;
     let following = Following::start(place, &large.home, &growing.dir)?;
