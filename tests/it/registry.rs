@@ -8,6 +8,8 @@ use std::process::Command;
 
 /// What the crate of traits may use: nothing that reads, writes or waits.
 const CORE: [&str; 7] = ["inventory", "jiff", "serde", "serde_json", "sha2", "thiserror", "uuid"];
+/// What edits of settings may use.
+const EDIT: [&str; 6] = ["scrollback-core", "serde", "serde_json", "thiserror", "toml", "toml_parser"];
 /// What a parser may use.
 const PARSER: [&str; 3] = ["scrollback-core", "serde", "serde_json"];
 /// What the parser of field maps may use beside that: its maps are TOML, given to it as text; their errors are typed.
@@ -96,6 +98,7 @@ fn crates_depend_downwards() {
         assert!(extra.is_empty(), "{name} depends on {extra:?}");
     };
     none_but("scrollback-core", &CORE);
+    none_but("scrollback-edit", &EDIT);
     for folder in folders() {
         let more: &[&str] = if folder == "jsonl" { &MAPS } else { &[] };
         none_but(&format!("scrollback-parser-{folder}"), &[&PARSER[..], more].concat());
