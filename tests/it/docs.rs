@@ -148,8 +148,9 @@ fn commands_in_the_documents_exist() {
                 assert_ours(arguments, &flags);
                 continue;
             }
-            // What follows `--` in `cargo run` is ours.
+            // What follows `--` in `cargo run` is ours, unless it is another program that is run.
             if arguments[0] == "run"
+                && !arguments.iter().any(|word| word == "-p" || word == "--package")
                 && let Some(at) = arguments.iter().position(|word| word == "--")
             {
                 assert_ours(&arguments[at + 1..], &flags);
@@ -177,6 +178,7 @@ fn package_folder(name: &str) -> Option<PathBuf> {
     let short = name.strip_prefix("scrollback-")?;
     let folders = ["core", "cli", "tests"].map(PathBuf::from).into_iter().chain([
         Path::new("core").join(short),
+        Path::new("tests").join(short),
         Path::new("parsers").join(short.strip_prefix("parser-").unwrap_or(short)),
     ]);
     folders.into_iter().map(|folder| root().join(folder)).find(|folder| {

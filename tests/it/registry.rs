@@ -114,10 +114,10 @@ fn crates_depend_downwards() {
 #[test]
 fn what_prints_and_what_tests_stays_apart() {
     let apart: [(&str, &[&str]); 7] = [
-        ("clap", &["scrollback-cli", "scrollback-bench"]),
+        ("clap", &["scrollback-cli", "scrollback-bench", "scrollback-walkthrough"]),
         ("clap_complete", &["scrollback-cli"]),
         ("indicatif", &["scrollback-cli"]),
-        ("anyhow", &["scrollback-cli", "scrollback-bench"]),
+        ("anyhow", &["scrollback-cli", "scrollback-bench", "scrollback-walkthrough"]),
         ("rusqlite", &["scrollback-store", "scrollback-bench"]),
         ("regex", &["scrollback-engine"]),
         ("proptest", &["scrollback-testkit"]),
