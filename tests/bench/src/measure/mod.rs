@@ -18,8 +18,7 @@ use anyhow::{Context as _, Result};
 use crate::place::Place;
 use crate::table::Table;
 
-/// Between these two lines of a page a table is replaced.
-const BEGIN: &str = "<!-- measured -->";
+/// Behind this, in a page, a table ends.
 const END: &str = "<!-- /measured -->";
 
 /// What is measured, and where it goes.
@@ -41,7 +40,7 @@ pub(crate) struct Options {
     /// counts. Fails where one does not hold.
     #[arg(long, conflicts_with_all = ["mb", "events", "only", "write"])]
     check: bool,
-    /// Replace the table in this page, between its marks.
+    /// Replace the table in this page, between `<!-- measured MB -->` (what `--mb` says) and `<!-- /measured -->`.
     #[arg(long, value_name = "PAGE")]
     write: Option<PathBuf>,
     /// Write the figures behind the table there, as JSON.
@@ -109,18 +108,19 @@ fn print(options: &Options, table: &Table) -> Result<()> {
     }
     if let Some(path) = &options.write {
         let page = fs::read_to_string(path).with_context(|| path.display().to_string())?;
-        let page = replaced(&page, &table.markdown())
-            .with_context(|| format!("{}: no line {BEGIN} and no line {END} behind it", path.display()))?;
+        let begin = format!("<!-- measured {} -->", options.mb);
+        let page = replaced(&page, &begin, &table.markdown())
+            .with_context(|| format!("{}: no line {begin} and no line {END} behind it", path.display()))?;
         fs::write(path, page)?;
     }
     Ok(())
 }
 
-/// Returns a page with what stands between its marks replaced.
-fn replaced(page: &str, table: &str) -> Option<String> {
-    let (before, rest) = page.split_once(BEGIN)?;
+/// Returns a page with what stands between `begin` and the next end replaced.
+fn replaced(page: &str, begin: &str, table: &str) -> Option<String> {
+    let (before, rest) = page.split_once(begin)?;
     let (_, after) = rest.split_once(END)?;
-    Some(format!("{before}{BEGIN}\n{table}{END}{after}"))
+    Some(format!("{before}{begin}\n{table}{END}{after}"))
 }
 
 /// Returns mebibytes for people.
@@ -139,11 +139,9 @@ mod tests {
 
     #[test]
     fn a_table_goes_between_its_marks() {
-        let page = format!("a\n{BEGIN}\nold\n{END}\nb\n");
-        assert_eq!(
-            replaced(&page, "new\n").as_deref(),
-            Some(format!("a\n{BEGIN}\nnew\n{END}\nb\n").as_str())
-        );
-        assert_eq!(replaced("no marks", "new\n"), None);
+        let page =
+            |table: &str| format!("a\n<!-- measured 1 -->\n{table}{END}\n<!-- measured 2 -->\n{END}\n");
+        assert_eq!(replaced(&page("old\n"), "<!-- measured 1 -->", "new\n"), Some(page("new\n")));
+        assert_eq!(replaced("no marks", "<!-- measured 1 -->", "new\n"), None);
     }
 }
