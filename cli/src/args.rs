@@ -89,8 +89,43 @@ pub(crate) enum Command {
     /// Writes a crate that reads a made-up format, with a transcript, its laws and a program of its own: it passes
     /// before you change anything. Nothing that exists is overwritten.
     New(New),
+    /// Take in what a client tells its hook
+    ///
+    /// It is what an installed line calls, with the client's payload on standard input. It leaves a record for the
+    /// drain, starts it, prints what the client expects and ends with 0, or with 1 if the client is to know that
+    /// something failed; whatever happens, nothing else is printed and nobody is waited for.
+    Hook(Hook),
+    /// Read what hooks left a record of
+    ///
+    /// Hooks start it; it ends when nothing is left. What it did stands in `capture.log` beside the store.
+    Drain(Drain),
     /// Print the completion script of a shell
     Completions(Completions),
+}
+
+/// `hook`
+#[derive(Debug, Args)]
+pub(crate) struct Hook {
+    /// Whose hook it is, by the client's id
+    #[arg(value_name = "CLIENT")]
+    pub(crate) _client: String,
+    /// The client's own name of the moment, where the payload does not say it
+    #[arg(value_name = "EVENT")]
+    pub(crate) _event: Option<String>,
+    /// The directory the session started in, where the client's environment says it
+    #[arg(long = "project", value_name = "DIR")]
+    pub(crate) _project: Option<String>,
+    /// The directory of the store; else the one of the environment
+    #[arg(long = "home", value_name = "DIR")]
+    pub(crate) _home: Option<PathBuf>,
+}
+
+/// `drain`
+#[derive(Debug, Args)]
+pub(crate) struct Drain {
+    /// The directory of the store; else the one of the environment
+    #[arg(long = "home", value_name = "DIR")]
+    pub(crate) _home: Option<PathBuf>,
 }
 
 /// `tail`

@@ -13,6 +13,7 @@ mod args;
 mod builtin;
 mod command;
 mod exit;
+mod hook;
 mod maps;
 mod name;
 mod print;
@@ -77,7 +78,16 @@ impl Cli {
 
     fn run_from(self, args: impl Iterator<Item = OsString>) -> Exit {
         let name = self.name.unwrap_or(args::NAME);
-        let parsed = match args::parse(name, self.version, args) {
+        let args: Vec<OsString> = args.collect();
+        // A client waits for it: before anything else is made.
+        let rest = || args.iter().skip(2).cloned();
+        let helps = || rest().any(|arg| arg == "--help" || arg == "-h");
+        match args.get(1).and_then(|command| command.to_str()) {
+            Some("hook") if args.len() > 2 && !helps() => return hook::run(self.registry.as_ref(), rest()),
+            Some("drain") if !helps() => return hook::drain(self.registry.as_ref(), rest()),
+            _ => {}
+        }
+        let parsed = match args::parse(name, self.version, args.into_iter()) {
             Ok(parsed) => parsed,
             Err(error) => return exit::of_clap(&error),
         };

@@ -30,8 +30,20 @@ const KEEP_BLOBS: Variable = Variable {
            size only.",
 };
 
+const CAPTURE: Variable = Variable {
+    name: "SCROLLBACK_CAPTURE",
+    help: "`off`: hooks of a client started with it record nothing and have nothing read. A later `tail` reads what \
+           the client wrote.",
+};
+
 /// Every variable of our own, in the order of the reference.
-pub(crate) const VARIABLES: [Variable; 3] = [HOME, RAW, KEEP_BLOBS];
+pub(crate) const VARIABLES: [Variable; 4] = [HOME, RAW, KEEP_BLOBS, CAPTURE];
+
+/// Says whether hooks are to record nothing; a value that is not understood says so too, since whoever set it wanted
+/// less than everything.
+pub(crate) fn is_off(env: &dyn Env) -> bool {
+    env.var(CAPTURE.name).is_some_and(|value| value != "all")
+}
 
 /// The settings of a run.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -55,6 +67,11 @@ impl Settings {
             raw_all: one_of(env, &RAW, [("unknown", false), ("all", true)], false)?,
             keep_blobs: one_of(env, &KEEP_BLOBS, [("true", true), ("false", false)], true)?,
         })
+    }
+
+    /// Returns where everything is kept, and nothing else of them.
+    pub(crate) fn data(env: &dyn Env) -> Result<PathBuf> {
+        directory(env, "XDG_DATA_HOME", ".local/share")
     }
 
     /// Returns where the store is.

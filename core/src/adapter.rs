@@ -26,6 +26,8 @@ pub struct AdapterSpec {
     pub parser: Option<Cow<'static, str>>,
     /// The levels it can be installed at.
     pub levels: &'static [Level],
+    /// The environment variables that say where the client keeps its files, besides `HOME`.
+    pub variables: &'static [&'static str],
 }
 
 impl AdapterSpec {
@@ -36,7 +38,15 @@ impl AdapterSpec {
             name: Cow::Borrowed(name),
             parser: Some(Cow::Borrowed(client)),
             levels,
+            variables: &[],
         }
+    }
+
+    /// Returns the spec with the environment variables that say where the client keeps its files.
+    #[must_use]
+    pub const fn variables(mut self, names: &'static [&'static str]) -> Self {
+        self.variables = names;
+        self
     }
 }
 

@@ -58,6 +58,10 @@ pub(super) fn run(run: &mut Run<'_>, args: &Tail) -> Result<Exit> {
         bar.finish_and_clear();
     }
     let mut report = report?;
+    if !args.dry_run {
+        drop(store);
+        crate::hook::catch_up(run.registry, run.settings)?;
+    }
     // Of these the user is told apart.
     report
         .problems

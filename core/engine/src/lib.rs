@@ -7,9 +7,13 @@
 //! This crate reads files; the clock and the environment come through [`scrollback_core::Env`].
 
 pub mod discover;
+pub mod drain;
+pub mod hook;
+pub mod log;
 pub mod project;
 pub mod redact;
 pub mod source;
+pub mod spool;
 
 mod coverage;
 mod parse;

@@ -2,12 +2,14 @@
 //! kept raw.
 
 mod apply;
+mod heard;
 mod idle;
 mod kept;
 mod memory;
 mod recognise;
 mod record;
 
+pub(crate) use heard::Heard;
 pub(crate) use kept::{Kept, Watch};
 pub(crate) use recognise::choose;
 
@@ -47,6 +49,8 @@ pub(crate) struct Reading<'a, 's> {
     batch: (u64, u64),
     /// What was read and what was kept raw, if that is to be known.
     watch: Option<Watch>,
+    /// What is listened for, if anything was announced.
+    heard: Option<Heard>,
 }
 
 /// What reading the source at hand needs.
@@ -105,6 +109,7 @@ impl<'a, 's> Reading<'a, 's> {
             now: env.now(),
             batch: (0, 0),
             watch: None,
+            heard: None,
         }
     }
 

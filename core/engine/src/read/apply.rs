@@ -28,6 +28,9 @@ impl Reading<'_, '_> {
                     rank = Some(event.order.rank);
                     report.events += 1;
                     current.counts.events += 1;
+                    if let Some(heard) = &mut self.heard {
+                        heard.event(&event.body);
+                    }
                     let prepared = prepare::prepare(event, self.redactor, &self.key);
                     match self.put(&prepared, current, place, part)? {
                         Stored::New => {

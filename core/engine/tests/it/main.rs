@@ -5,6 +5,7 @@ mod again;
 mod attachments;
 mod bad;
 mod client;
+mod drain;
 mod facts;
 mod homes;
 mod idle;

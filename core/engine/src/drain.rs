@@ -1,0 +1,291 @@
+//! The short-lived process behind the hooks: it empties the spool, reads the transcripts it names, waits for what
+//! was announced, and leaves. One at a time, by a lock that a dying process gives up. Nothing depends on it having
+//! run: every later hook, `tail` and `search` do the same.
+
+mod rooted;
+
+use crate::discover;
+use crate::read::{Chosen, Heard, Reading};
+use crate::redact::Redactor;
+use crate::source::stat;
+use crate::spool::{Batch, Spool, SpoolRecord};
+use crate::tail::{TailError, TailOptions, TailReport};
+use rooted::Rooted;
+use scrollback_core::{Adapter, Env, Parser, Registry};
+use scrollback_store::{Store, StoreError};
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs::{self, File, TryLockError};
+use std::io;
+use std::os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _};
+use std::os::unix::process::CommandExt as _;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
+use thiserror::Error;
+
+/// How a drain waits.
+#[derive(Debug, Clone, Copy)]
+pub struct Patience {
+    /// How long it looks for a message that was announced.
+    pub announced: Duration,
+    /// How long until it looks again.
+    pub again: Duration,
+}
+
+impl Patience {
+    /// Looks every 20 ms for up to 10 s: clients write behind their hooks, the slowest seen by 5.7 s.
+    pub const LONG: Self = Self { announced: Duration::from_secs(10), again: Duration::from_millis(20) };
+    /// Looks once.
+    pub const NONE: Self = Self { announced: Duration::ZERO, again: Duration::from_millis(20) };
+}
+
+/// What a drain did.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct DrainReport {
+    /// Records of hooks.
+    pub records: u64,
+    /// Records that could not be read, or are of a newer version.
+    pub damaged: u64,
+    /// Transcripts that were read.
+    pub sources: u64,
+    /// Bytes read.
+    pub bytes: u64,
+    /// Events that were new.
+    pub stored: u64,
+    /// Messages that were announced and came.
+    pub came: u64,
+    /// Messages that were announced and did not come while it waited; the next reading may find them.
+    pub missing: u64,
+    /// What was refused or failed.
+    pub trouble: Vec<String>,
+}
+
+/// Why a drain ended early. What it did not finish stays in the spool.
+#[derive(Debug, Error)]
+pub enum DrainError {
+    /// The spool could not be read.
+    #[error("the spool: {0}")]
+    Spool(#[from] io::Error),
+    /// Reading failed.
+    #[error(transparent)]
+    Tail(#[from] TailError),
+    /// The store failed.
+    #[error(transparent)]
+    Store(#[from] StoreError),
+}
+
+/// Starts the drain of a data directory, unless one runs. It inherits nothing of the client's: no pipe, no
+/// terminal; it outlives it.
+pub fn ring(data: &Path) {
+    if runs(data) {
+        // It looks at the spool once more before it leaves.
+        return;
+    }
+    let Ok(program) = std::env::current_exe() else { return };
+    #[expect(clippy::disallowed_methods, reason = "the drain is this very program")]
+    let mut command = Command::new(program);
+    command.arg("drain").arg("--home").arg(data);
+    command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null()).process_group(0);
+    // Should it not start, the next hook tries again.
+    let _started = command.spawn();
+}
+
+/// Says whether a drain runs that will see what was appended before this was asked.
+pub fn runs(data: &Path) -> bool {
+    let Ok(file) = File::open(lock_path(data)) else { return false };
+    matches!(file.try_lock_shared(), Err(TryLockError::WouldBlock))
+}
+
+fn lock_path(data: &Path) -> PathBuf {
+    data.join("drain.lock")
+}
+
+/// Takes the lock that lets one drain run; none if another has it.
+pub fn lock(data: &Path) -> io::Result<Option<File>> {
+    if !data.is_dir() {
+        fs::DirBuilder::new().recursive(true).mode(0o700).create(data)?;
+    }
+    let options =
+        || File::options().create(true).truncate(false).write(true).mode(0o600).open(lock_path(data));
+    let file = options()?;
+    // A hook that asks whether one runs holds it for a moment.
+    for _ in 0..20 {
+        match file.try_lock() {
+            Ok(()) => return Ok(Some(file)),
+            Err(TryLockError::WouldBlock) => std::thread::sleep(Duration::from_millis(5)),
+            Err(TryLockError::Error(error)) => return Err(error),
+        }
+    }
+    Ok(None)
+}
+
+/// What a drain needs.
+pub struct Draining<'a> {
+    /// The machine.
+    pub env: &'a dyn Env,
+    /// The plugins.
+    pub registry: &'a Registry,
+    /// How transcripts are read.
+    pub options: &'a TailOptions,
+    /// How it waits.
+    pub patience: Patience,
+}
+
+impl Draining<'_> {
+    /// Empties the spool: reads what it names, waits for what was announced, and takes the records off the disk
+    /// once everything they ask for is in the store.
+    pub fn run(&self, store: &mut Store, spool: &Spool) -> Result<DrainReport, DrainError> {
+        let mut report = DrainReport::default();
+        let key = spool.key()?;
+        let mut work = Work::default();
+        let mut batches: Vec<Batch> = Vec::new();
+        loop {
+            let batch = spool.take()?;
+            let fresh = batch.records.len() as u64 + batch.damaged + batch.newer;
+            // What was taken before and waits still is on the disk, and so in the batch again.
+            if !batch.is_empty() {
+                batches.clear();
+                let known = report.records + report.damaged;
+                if fresh > known {
+                    let skip = usize::try_from(report.records).unwrap_or(usize::MAX);
+                    for record in batch.records.iter().skip(skip) {
+                        self.accept(record, &mut work, &mut report);
+                    }
+                    report.records = batch.records.len() as u64;
+                    report.damaged = batch.damaged + batch.newer;
+                }
+                batches.push(batch);
+            }
+            self.look(store, &key, &mut work, &mut report)?;
+            work.awaited.retain(|awaited| !awaited.came);
+            let now = Instant::now();
+            let before = work.awaited.len();
+            work.awaited.retain(|awaited| now < awaited.until);
+            report.missing += (before - work.awaited.len()) as u64;
+            if work.awaited.is_empty() {
+                break;
+            }
+            std::thread::sleep(self.patience.again);
+        }
+        for batch in batches {
+            batch.done()?;
+        }
+        Ok(report)
+    }
+
+    /// Takes in what one record asks for.
+    fn accept(&self, record: &SpoolRecord, work: &mut Work, report: &mut DrainReport) {
+        let Some((adapter, parser)) = self.of(&record.client) else {
+            report.trouble.push(format!("no parser reads the transcripts of {:?}", record.client));
+            return;
+        };
+        let env = Rooted::of(self.env, &record.roots, adapter.spec().variables);
+        let group = work.groups.entry((record.client.clone(), record.roots.clone())).or_default();
+        group.sweep |= record.sweep;
+        for path in &record.read {
+            let path = PathBuf::from(path);
+            // What is not there yet is looked at later, by its own name.
+            if discover::is_at_home(&env, parser, &path.canonicalize().unwrap_or_else(|_| path.clone())) {
+                group.paths.insert(path);
+            } else {
+                report.trouble.push(format!(
+                    "{}: not one of {}'s transcripts, and not read",
+                    path.display(),
+                    parser.spec().name
+                ));
+            }
+        }
+        let until = Instant::now() + self.patience.announced;
+        if !record.read.is_empty() {
+            work.awaited.extend(record.announced.iter().map(|announced| Awaited {
+                digest: announced.digest.clone(),
+                until,
+                came: false,
+            }));
+        }
+    }
+
+    /// Returns a client's adapter and the parser of its transcripts.
+    fn of(&self, client: &str) -> Option<(&dyn Adapter, &dyn Parser)> {
+        let adapter: &dyn Adapter = self.registry.adapter(client).ok()?;
+        Some((adapter, self.registry.parser(adapter.spec().parser.as_deref()?).ok()?))
+    }
+
+    /// Reads what changed of what is named.
+    fn look(
+        &self,
+        store: &mut Store,
+        key: &[u8; 32],
+        work: &mut Work,
+        report: &mut DrainReport,
+    ) -> Result<(), DrainError> {
+        for ((client, roots), group) in &mut work.groups {
+            let Some((adapter, parser)) = self.of(client) else { continue };
+            let env = Rooted::of(self.env, roots, adapter.spec().variables);
+            let mut paths: BTreeSet<PathBuf> = group.paths.clone();
+            if std::mem::take(&mut group.sweep) {
+                paths.extend(discover::homes(&env, parser).canonical);
+            }
+            let mut chosen = Vec::new();
+            for path in paths {
+                let Ok(path) = fs::canonicalize(&path) else { continue };
+                let Ok(found) = stat(&path) else { continue };
+                if group.seen.insert(path.clone(), found) != Some(found) {
+                    chosen.push(Chosen { path, parser: Some(parser), from: None });
+                }
+            }
+            if chosen.is_empty() {
+                continue;
+            }
+            let wanted = work.awaited.iter().map(|awaited| awaited.digest.clone()).collect();
+            let mut read = TailReport::default();
+            let mut writer = store.writer()?;
+            let mut reading =
+                Reading::new(&env, self.registry, Redactor::shared(), self.options, &mut writer);
+            reading.hear(Heard::new(*key, wanted));
+            for chosen in &chosen {
+                reading.source(chosen, &mut read, &mut |_, _| {})?;
+            }
+            let heard = reading.heard().unwrap_or_default();
+            writer.commit()?;
+            for awaited in &mut work.awaited {
+                if heard.contains(&awaited.digest) && !awaited.came {
+                    awaited.came = true;
+                    report.came += 1;
+                }
+            }
+            report.sources += read.sources_changed;
+            report.bytes += read.bytes;
+            report.stored += read.stored;
+            report.trouble.extend(
+                read.problems.iter().map(|problem| format!("{}: {}", problem.path.display(), problem.what)),
+            );
+        }
+        Ok(())
+    }
+}
+
+/// What is to be done.
+#[derive(Default)]
+struct Work {
+    /// By client and by where it keeps its files.
+    groups: BTreeMap<(String, BTreeMap<String, String>), Group>,
+    awaited: Vec<Awaited>,
+}
+
+/// A message that a hook announced and no transcript had yet.
+struct Awaited {
+    digest: String,
+    until: Instant,
+    came: bool,
+}
+
+/// What is to be read of one client.
+#[derive(Default)]
+struct Group {
+    paths: BTreeSet<PathBuf>,
+    /// Whether everything of the client's is to be looked at.
+    sweep: bool,
+    /// What was seen of each file.
+    seen: BTreeMap<PathBuf, crate::source::Stat>,
+}

@@ -1,0 +1,133 @@
+//! One hook: what came in, what is left for the drain, what is printed. It opens no store, reads no transcript
+//! and waits for nobody.
+
+use crate::spool::{Announced, Spool, SpoolRecord, VERSION, digest};
+use scrollback_core::{Adapter, Call, Env, Hook, Host, Moment, Outcome, Read, Registry, Reply, Seen};
+use std::collections::BTreeMap;
+use std::io;
+use std::path::Path;
+
+/// A client's call of our line.
+#[derive(Debug, Clone, Copy)]
+pub struct HookCall<'a> {
+    /// The client the line was installed for.
+    pub client: &'a str,
+    /// What the client gave.
+    pub call: Call<'a>,
+    /// The directory the session started in, if the line gives it.
+    pub directory: Option<&'a str>,
+    /// Whether capture is off in the client's environment.
+    pub off: bool,
+}
+
+/// What became of a call.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Hooked {
+    /// What to print and how to exit.
+    pub reply: Reply<'static>,
+    /// Whether something was left for the drain.
+    pub ring: bool,
+    /// What went wrong, for the log; the client is told nothing.
+    pub trouble: Option<String>,
+}
+
+impl Hooked {
+    fn nothing(trouble: impl Into<String>) -> Self {
+        Self { reply: Reply::default(), ring: false, trouble: Some(trouble.into()) }
+    }
+}
+
+/// Leaves a record for the drain, and says what to print. Never panics by itself and never waits; a client
+/// nobody knows and a payload nobody understands leave nothing.
+pub fn hook(env: &dyn Env, registry: &Registry, data: &Path, given: &HookCall<'_>) -> Hooked {
+    let Ok(called) = registry.adapter(given.client) else {
+        return Hooked::nothing(format!("no adapter is called {:?}", given.client));
+    };
+    let hook = match called.hook(env, &given.call) {
+        Ok(hook) => hook,
+        Err(error) => {
+            let reply = owned(called.reply(&given.call, Outcome::Recorded));
+            return Hooked { reply, ..Hooked::nothing(format!("{}: {error}", given.client)) };
+        }
+    };
+    let (adapter, hook) = match &hook.host {
+        Host::Own => (called, hook),
+        // Another client runs this one's files: its own adapter says what its payload means.
+        Host::Foreign(client) => {
+            let theirs = registry.adapter(client).ok();
+            match theirs.and_then(|adapter| Some((adapter, adapter.hook(env, &given.call).ok()?))) {
+                Some((adapter, hook)) if hook.host == Host::Own => (adapter, hook),
+                _ => {
+                    let reply = owned(called.reply(&given.call, Outcome::Off));
+                    return Hooked { reply, ring: false, trouble: None };
+                }
+            }
+        }
+    };
+    let spool = Spool::of(data);
+    if given.off {
+        return Hooked { reply: owned(adapter.reply(&given.call, Outcome::Off)), ring: false, trouble: None };
+    }
+    let left = leave(env, &spool, adapter, &hook, given);
+    let outcome = match &left {
+        Ok(()) => Outcome::Recorded,
+        Err(_) => Outcome::Failed("nothing could be written"),
+    };
+    Hooked {
+        reply: owned(adapter.reply(&given.call, outcome)),
+        ring: left.is_ok(),
+        trouble: left.err().map(|error| format!("{}: {error}", data.display())),
+    }
+}
+
+fn owned(reply: Reply<'_>) -> Reply<'static> {
+    Reply {
+        stdout: reply.stdout.into_owned().into(),
+        stderr: reply.stderr.into_owned().into(),
+        failed: reply.failed,
+    }
+}
+
+fn leave(
+    env: &dyn Env,
+    spool: &Spool,
+    adapter: &dyn Adapter,
+    hook: &Hook<'_>,
+    given: &HookCall<'_>,
+) -> io::Result<()> {
+    let mut record = SpoolRecord {
+        v: VERSION,
+        client: adapter.spec().client.to_string(),
+        event: given.call.event.map(str::to_owned),
+        at: env.now().micros(),
+        session: hook.session.as_deref().map(str::to_owned),
+        ..SpoolRecord::default()
+    };
+    let cwd = hook.cwd.as_deref().map(|cwd| cwd.to_string_lossy().into_owned());
+    record.cwd = given.directory.map(str::to_owned).or(cwd);
+    record.roots = roots(env, adapter);
+    record.sweep = matches!(hook.moment, Moment::SessionStart | Moment::Prompt | Moment::SessionEnd);
+    record.ended = hook.moment == Moment::SessionEnd;
+    for read in &hook.read {
+        match read {
+            Read::Path(path) => record.read.push(path.to_string_lossy().into_owned()),
+            Read::Session(session) => record.session = Some(session.clone().into_owned()),
+        }
+    }
+    if !record.read.is_empty() {
+        for seen in &hook.seen {
+            if let Seen::Reply(text) = seen
+                && !text.trim().is_empty()
+            {
+                record.announced.push(Announced { digest: digest(&spool.key()?, text) });
+            }
+        }
+    }
+    spool.append(&record, false)
+}
+
+/// Returns what says where the client keeps its files.
+fn roots(env: &dyn Env, adapter: &dyn Adapter) -> BTreeMap<String, String> {
+    let names = adapter.spec().variables.iter().copied().chain(["HOME"]);
+    names.filter_map(|name| Some((name.to_owned(), env.var(name)?))).collect()
+}
