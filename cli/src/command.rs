@@ -76,7 +76,7 @@ impl Run<'_> {
             Command::Plugins(args) => plugins::run(self, args),
             Command::Demo => demo::run(self),
             Command::New(args) => new::run(self, args),
-            // They are taken in before the command line is read; here only one without a client arrives.
+            // They are taken in before the command line is read.
             Command::Hook(_) | Command::Drain(_) => Ok(Exit::Done),
             Command::Completions(args) => completions::run(self, args),
         }

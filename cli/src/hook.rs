@@ -77,6 +77,10 @@ pub(crate) fn run(registry: Option<&Registry>, args: impl Iterator<Item = OsStri
 fn one(registry: &Registry, line: &Line) -> bool {
     let data = data(line);
     let Some(data) = data.as_deref() else { return false };
+    if line.client.is_empty() {
+        trouble(Some(data), "the line names no client: expected `hook CLIENT [EVENT]`");
+        return false;
+    }
     let payload = line.json.clone().map_or_else(payload, |json| Ok(json.into_bytes()));
     let payload = match payload {
         Ok(payload) => payload,

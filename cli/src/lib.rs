@@ -83,7 +83,7 @@ impl Cli {
         let rest = || args.iter().skip(2).cloned();
         let helps = || rest().any(|arg| arg == "--help" || arg == "-h");
         match args.get(1).and_then(|command| command.to_str()) {
-            Some("hook") if args.len() > 2 && !helps() => return hook::run(self.registry.as_ref(), rest()),
+            Some("hook") if !helps() => return hook::run(self.registry.as_ref(), rest()),
             Some("drain") if !helps() => return hook::drain(self.registry.as_ref(), rest()),
             _ => {}
         }

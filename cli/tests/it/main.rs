@@ -6,6 +6,7 @@ mod commands;
 mod coverage;
 mod errors;
 mod home;
+mod hook;
 mod new;
 mod reference;
 #[cfg(feature = "parser-claude-code")]
