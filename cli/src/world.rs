@@ -52,6 +52,10 @@ impl Env for World {
 /// Returns a file's bytes; one over 16 MiB is an error.
 pub(crate) fn read(path: &Path) -> io::Result<Vec<u8>> {
     let mut bytes = Vec::new();
+    if !fs::metadata(path)?.is_file() {
+        // Opening a pipe would wait for somebody to write.
+        return Err(io::Error::new(io::ErrorKind::InvalidInput, "not a regular file"));
+    }
     fs::File::open(path)?.take(LIMIT + 1).read_to_end(&mut bytes)?;
     if bytes.len() as u64 > LIMIT {
         return Err(io::Error::new(io::ErrorKind::FileTooLarge, "the file is larger than 16 MiB"));

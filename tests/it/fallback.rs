@@ -382,3 +382,17 @@ fn the_clients_own_parsers_go_first() {
         summary["parsers"].as_array().unwrap().iter().map(|parser| text(parser, "parser")).collect();
     assert_eq!(parsers, ["claude-code", "codex"], "{summary}");
 }
+
+#[test]
+#[expect(clippy::disallowed_methods, reason = "a FIFO is made by a program")]
+fn what_is_no_file_among_the_maps_is_refused_and_waited_for_by_nobody() {
+    let sandbox = sandbox();
+    sandbox.write("logs/a.jsonl", TIMED);
+    declare(&sandbox, "good.toml", "id='good'\nname='Good'\nrecord={role='who',content='said'}\n");
+    let fifo = sandbox.data().join("parsers/pipe.toml");
+    assert!(std::process::Command::new("mkfifo").arg(&fifo).status().unwrap().success());
+    let ran = sandbox.run(&["tail", "--path", "~/logs"]);
+    assert_eq!(ran.code, 1, "{}", ran.stderr);
+    assert!(ran.stderr.contains("pipe.toml") && ran.stderr.contains("not a regular file"), "{}", ran.stderr);
+    assert!(ran.stdout.contains("3 events, 3 new"), "{}", ran.stdout);
+}

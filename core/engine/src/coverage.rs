@@ -124,7 +124,8 @@ fn standing(
     if stat.size == 0 {
         return Ok((0, Standing::Read));
     }
-    if let Some(mark) = mark.filter(|mark| LineReader::unchanged(mark, &stat, now)) {
+    // Of a compressed source only decompressing tells whether there is more than could be read.
+    if let Some(mark) = mark.filter(|mark| mark.codec.is_none() && LineReader::unchanged(mark, &stat, now)) {
         return Ok((mark.end(), Standing::Read));
     }
     let (reader, verdict) = LineReader::open(path, mark, volatile_head, Limits::default(), now)?;

@@ -6,9 +6,6 @@ use rusqlite::{Connection, OptionalExtension as _, params};
 use std::borrow::Cow;
 use zstd::bulk::{Compressor, Decompressor};
 
-/// The zstd level of blocks: the cheapest.
-const LEVEL: i32 = 1;
-
 /// Room for blocks up to this size is kept.
 const LARGE: usize = 1 << 20;
 
@@ -22,11 +19,19 @@ pub(crate) enum Holds {
 }
 
 impl Holds {
+    /// The zstd level: of texts the cheapest, since there are always some; records are few, or somebody wants all.
+    const fn level(self) -> i32 {
+        match self {
+            Self::Texts => 1,
+            Self::Records => 3,
+        }
+    }
+
     /// The size at which a block is closed.
     const fn full(self) -> usize {
         match self {
-            Self::Texts => 64 << 10,
-            Self::Records => 256 << 10,
+            Self::Texts => 16 << 10,
+            Self::Records => 1 << 20,
         }
     }
 }
@@ -77,7 +82,7 @@ impl Store {
         if bytes.len() >= holds.full() {
             // Stands alone; nothing is copied.
             let block = blocks.number(conn)?;
-            blocks.insert(conn, block, bytes)?;
+            blocks.insert(conn, holds, block, bytes)?;
             return Ok(Place { block, at: 0, size: size(bytes.len()) });
         }
         if blocks.filling(holds).bytes.len() + bytes.len() > holds.full() {
@@ -146,14 +151,14 @@ impl Blocks {
         if bytes.is_empty() {
             return Ok(());
         }
-        self.insert(conn, id, &bytes)?;
+        self.insert(conn, holds, id, &bytes)?;
         bytes.clear();
         self.filling(holds).bytes = bytes;
         Ok(())
     }
 
-    fn insert(&mut self, conn: &Connection, id: i64, bytes: &[u8]) -> Result<(), StoreError> {
-        let packed = Packer::pack(&mut self.packer, bytes);
+    fn insert(&mut self, conn: &Connection, holds: Holds, id: i64, bytes: &[u8]) -> Result<(), StoreError> {
+        let packed = Packer::pack(&mut self.packer, holds.level(), bytes);
         conn.prepare_cached("INSERT INTO block (id, size, data) VALUES (?1, ?2, ?3)")?.execute(params![
             id,
             size(bytes.len()),
@@ -162,18 +167,21 @@ impl Blocks {
         Ok(())
     }
 
-    /// Compresses what gets smaller by it.
+    /// Compresses a piece of a record, if it gets smaller by it.
     pub(crate) fn pack<'b>(&'b mut self, bytes: &'b [u8]) -> Cow<'b, [u8]> {
-        Packer::pack(&mut self.packer, bytes)
+        Packer::pack(&mut self.packer, Holds::Records.level(), bytes)
     }
 }
 
 impl Packer {
-    fn pack<'b>(own: &'b mut Option<Self>, bytes: &'b [u8]) -> Cow<'b, [u8]> {
+    fn pack<'b>(own: &'b mut Option<Self>, level: i32, bytes: &'b [u8]) -> Cow<'b, [u8]> {
         if own.is_none() {
-            *own = Compressor::new(LEVEL).ok().map(|compressor| Self { compressor, packed: Vec::new() });
+            *own = Compressor::new(level).ok().map(|compressor| Self { compressor, packed: Vec::new() });
         }
         let Some(Self { compressor, packed }) = own else { return Cow::Borrowed(bytes) };
+        if compressor.set_compression_level(level).is_err() {
+            return Cow::Borrowed(bytes);
+        }
         if bytes.len() > LARGE {
             // What one giant needs is not kept.
             return match compressor.compress(bytes) {

@@ -34,8 +34,8 @@ struct Row {
     index: u64,
     who: Who,
     id: Option<String>,
-    /// The digest of its text, where it has no id.
-    digest: String,
+    /// The digest of what it says, and of the time it gives, where that is a part of its id.
+    digest: Option<String>,
     told: Told,
     /// The words of instructions that wait: the part and the text.
     words: Vec<(String, String)>,
@@ -90,7 +90,12 @@ impl<'m> Lines<'m> {
             Kind::Unknown(kind) => return events.unknown(kind, version.map(Into::into)),
             Kind::Session | Kind::Of(_) => {}
         }
-        let digest = if id.is_none() { text_digest(&record::text(&parts)) } else { String::new() };
+        // By the built-in map an id is a guess: the blocks of one answer, and counters that begin again, share theirs.
+        let digest = (id.is_none() || map.is_built_in()).then(|| {
+            let stamp = if id.is_none() { map.record.time.word(node) } else { None };
+            let said = record::text(&parts);
+            stamp.map_or_else(|| text_digest(&said), |stamp| text_digest(&format!("{stamp}\u{1f}{said}")))
+        });
         let row = Row { index, who, id, digest, told: record::told(map, node, opens), words: Vec::new() };
         match home {
             Home::Session(session) | Home::ByPath(session) => {
@@ -100,7 +105,10 @@ impl<'m> Lines<'m> {
             }
             Home::Open => self.wait(row, parts, memory, events),
         }
-        if events.said().len() == before {
+        if events.said().len() == before && !opens && !map.record.content.all(node).any(|_| true) {
+            // Somebody speaks, and what there is of it stands where the map does not look.
+            events.unknown(format!("{}: no words", who.name()), version.map(Into::into));
+        } else if events.said().len() == before {
             events.nothing(if opens { "nothing new of the session" } else { "a record without words" });
         }
     }
@@ -140,13 +148,16 @@ impl<'m> Lines<'m> {
             if !piece.speaks() {
                 continue;
             }
-            let id = if let Some(id) = &row.id {
-                EventId::of(&self.client, &[session, id, who, &part])
-            } else {
-                let n = n.get_or_insert_with(|| {
-                    memory.count(format!("{session}\u{1f}{who}\u{1f}{}", row.digest).as_bytes()).to_string()
-                });
-                EventId::of(&self.client, &[session, who, &row.digest, n, &part])
+            let digest = row.digest.as_deref().unwrap_or_default();
+            let id = match (&row.id, &row.digest) {
+                (Some(id), None) => EventId::of(&self.client, &[session, id, who, &part]),
+                (Some(id), Some(_)) => EventId::of(&self.client, &[session, id, who, digest, &part]),
+                (None, _) => {
+                    let n = n.get_or_insert_with(|| {
+                        memory.count(format!("{session}\u{1f}{who}\u{1f}{digest}").as_bytes()).to_string()
+                    });
+                    EventId::of(&self.client, &[session, who, digest, n, &part])
+                }
             };
             let Some(body) = body(row.who, piece, id) else { continue };
             let mut event = Event::new(id, session.to_owned(), body).at(seen.at);

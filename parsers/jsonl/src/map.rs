@@ -184,6 +184,11 @@ pub(crate) struct AttachmentFields {
 }
 
 impl FieldMap {
+    /// Says whether it is the map that is built in.
+    pub(crate) fn is_built_in(&self) -> bool {
+        self.spec.id == default().spec.id
+    }
+
     /// Reads a field map. What it leaves out of `roles`, `block`, `call`, `result` and `attachment`, each as a
     /// whole, is the default map's. An unknown key, a path that is none and a value with two meanings are errors.
     pub fn read(text: &str) -> Result<Self, MapError> {

@@ -211,8 +211,8 @@ impl LineReader {
         Ok(Verdict::Again { head_same, why })
     }
 
-    /// Returns how many bytes a compressed source has decompressed, by decompressing it; none for a plain one. What
-    /// stands behind damage is not counted.
+    /// Returns how many bytes a compressed source has decompressed, by decompressing it; none for a plain one.
+    /// Damage is an error.
     pub fn decompressed(mut self) -> io::Result<Option<u64>> {
         if self.window.codec() == Codec::Plain {
             return Ok(None);

@@ -184,7 +184,8 @@ impl Window {
         }
     }
 
-    /// Reads to the end, keeping nothing; returns where that is.
+    /// Reads to the end, keeping nothing; returns where that is. Of data that ends in the middle that is there; damage
+    /// is an error.
     pub(super) fn read_through(&mut self) -> io::Result<u64> {
         let mut scratch = vec![0; self.chunk];
         let mut at = 0;
@@ -192,7 +193,7 @@ impl Window {
             match self.input.read_at(&mut scratch, at) {
                 Ok(0) => return Ok(at),
                 Ok(count) => at += count as u64,
-                Err(_) if at > 0 => return Ok(at),
+                Err(error) if at > 0 && error.kind() == io::ErrorKind::UnexpectedEof => return Ok(at),
                 Err(error) => return Err(error),
             }
         }

@@ -239,6 +239,14 @@ fn compressed_data_that_ends_in_the_middle_costs_what_is_missing() {
         let world = World::new();
         world.append(&name, &damaged);
         assert!(!world.tail().problems.is_empty(), "{codec:?}");
+        // Neither is it all there is, nor does it become so by being looked at.
+        for _ in 0..2 {
+            let [(_, Standing::Refused(what))] = &sources(&world)[..] else {
+                panic!("{:?}", sources(&world))
+            };
+            assert!(what.contains("damaged"), "{what}");
+            world.tail();
+        }
     }
 }
 

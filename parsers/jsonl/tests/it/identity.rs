@@ -113,11 +113,12 @@ fn names_are_made_of_what_is_documented() {
     ];
     let expected = |client: &str, session: &str| -> Vec<String> {
         let (ok, last) = (text_digest("ok"), text_digest("r\nb\nc2\nT\n{}"));
+        let m9 = text_digest("a\nc\nT\n1");
         let parts: [&[&str]; 7] = [
             &["user", &ok, "0", "0"],
             &["user", &ok, "1", "0"],
-            &["m9", "assistant", "0"],
-            &["m9", "assistant", "1"],
+            &["m9", "assistant", &m9, "0"],
+            &["m9", "assistant", &m9, "1"],
             &["assistant", &last, "0", "thinking"],
             &["assistant", &last, "0", "0"],
             &["assistant", &last, "0", "call.0"],
@@ -132,4 +133,44 @@ fn names_are_made_of_what_is_documented() {
     assert_eq!(ids(labelled), expected("acme", "mine"), "the user's word goes before the record's");
     assert_eq!(sessions(&read(labelled, &lines)), ["mine"]);
     assert!(!rests_on_path(&read(At { session: Some("mine"), ..here }, &PLAIN)));
+}
+
+/// Returns the words of each event of several sources, an event once.
+fn words(sources: &[&[&str]]) -> Vec<String> {
+    let mut known = std::collections::HashMap::new();
+    for (n, lines) in sources.iter().enumerate() {
+        for event in events(&read(at(&format!("/srv/{n}/x.jsonl")), lines)) {
+            known.insert(event.id, format!("{} {:?}", event.body.kind(), event.body));
+        }
+    }
+    let mut words: Vec<String> = known.into_values().collect();
+    words.sort();
+    words
+}
+
+#[test]
+fn lines_that_share_an_id_are_each_kept() {
+    // The blocks of one answer, and a counter that began again.
+    let lines = [
+        r#"{"session_id":"s","id":"msg_1","role":"assistant","content":"part one"}"#,
+        r#"{"session_id":"s","id":"msg_1","role":"assistant","content":[{"type":"tool_use","id":"t1","name":"ls","input":{}}]}"#,
+        r#"{"session_id":"s","id":"msg_1","role":"assistant","content":"part two"}"#,
+        r#"{"session_id":"s","id":1,"role":"user","content":"a"}"#,
+        r#"{"session_id":"s","id":1,"role":"user","content":"b"}"#,
+    ];
+    assert_eq!(words(&[&lines]).len(), 5);
+    assert_eq!(words(&[&lines[..4], &lines[4..]]).len(), 5, "in two files");
+    assert_eq!(words(&[&lines, &lines]).len(), 5, "a copy gives the same");
+}
+
+#[test]
+fn the_same_words_at_another_time_are_said_again() {
+    let lines = [
+        r#"{"session_id":"s","time":"2026-01-01T10:00:00Z","role":"user","content":"yes"}"#,
+        r#"{"session_id":"s","time":"2026-01-01T10:01:00Z","role":"user","content":"yes"}"#,
+        r#"{"session_id":"s","time":"2026-01-02T09:00:00Z","role":"user","content":"yes"}"#,
+        r#"{"session_id":"s","time":"01/03/2026 09:00","role":"user","content":"yes"}"#,
+    ];
+    assert_eq!(words(&[&lines[..2], &lines[2..]]).len(), 4, "a log that goes on in another file");
+    assert_eq!(words(&[&lines, &lines[1..], &lines]).len(), 4, "one whose beginning was dropped, and a copy");
 }

@@ -20,6 +20,7 @@ fn what_is_not_understood_is_named_as_its_reader_knows_it() {
         (r#"{"theme":"dark"}"#, "no role or content"),
         (r#"{"role":"moderator","content":"x"}"#, "role moderator"),
         (r#"{"role":"user"}"#, "role user: no content"),
+        (r#"{"role":"assistant","content":null,"audio":{"transcript":"spoken"}}"#, "assistant: no words"),
         (r#"{"type":"user","note":"x"}"#, "user: no content"),
         (r#"{"role":"user","content":7}"#, "a content that is neither text nor blocks"),
         (r#"{"role":"user","content":[{"type":"hologram"}]}"#, "block hologram"),
