@@ -13,6 +13,7 @@
 
 mod baseline;
 mod corpus;
+mod machine;
 mod measure;
 mod place;
 mod run;

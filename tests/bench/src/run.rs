@@ -8,6 +8,7 @@ use std::time::{Duration, Instant};
 use anyhow::{Context as _, Result, bail};
 use nix::sys::resource::{Usage, UsageWho, getrusage};
 use nix::sys::time::TimeValLike as _;
+use nix::time::{ClockId, clock_gettime};
 use serde_json::{Value, json};
 
 /// What a process used from its start to its end.
@@ -123,6 +124,11 @@ pub(crate) fn exec(report: &Path, program: &str, arguments: &[String]) -> Result
 /// Returns what this process has used of the processor so far.
 pub(crate) fn own_cpu() -> Duration {
     getrusage(UsageWho::RUSAGE_SELF).map_or(Duration::ZERO, |usage| cpu(&usage))
+}
+
+/// Returns what this thread has used of the processor so far: what a wall clock shows and this does not, others took.
+pub(crate) fn thread_cpu() -> Result<Duration> {
+    Ok(Duration::from(clock_gettime(ClockId::CLOCK_THREAD_CPUTIME_ID)?))
 }
 
 fn cpu(usage: &Usage) -> Duration {

@@ -72,6 +72,18 @@ impl Table {
         });
     }
 
+    /// Adds a line for what could not be measured to its end, which is a fault.
+    pub(crate) fn failed(&mut self, what: impl Into<String>, why: &anyhow::Error) {
+        let why = format!("{why:#}").replace('\n', " ");
+        self.push(Row {
+            what: what.into(),
+            target: String::new(),
+            measured: format!("failed: {why}"),
+            holds: Some(false),
+            figures: Value::Null,
+        });
+    }
+
     /// Returns how many targets do not hold.
     pub(crate) fn missed(&self) -> usize {
         self.rows.iter().filter(|row| row.holds == Some(false)).count()

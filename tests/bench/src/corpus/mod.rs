@@ -15,6 +15,7 @@ use std::path::Path;
 use anyhow::{Context as _, Result};
 
 use code::Project;
+pub(crate) use ids::date;
 use rng::Rng;
 use words::{Lexicon, prose};
 
@@ -177,32 +178,107 @@ pub(crate) fn write(dir: &Path, plan: Plan) -> Result<Counts> {
     Ok(counts)
 }
 
+/// Returns about `bytes` of prose.
+pub(crate) fn text(bytes: usize) -> String {
+    let mut rng = Rng::new(1);
+    let names = Lexicon::identifiers(&mut rng, 400, false);
+    prose(&mut rng, &Lexicon::english(), &names, bytes)
+}
+
+/// Returns about `bytes` of text without a space or a mark.
+pub(crate) fn unbroken(bytes: usize) -> String {
+    let letters: Vec<char> = "这个问题也要一起修复再看看测试是否通过".chars().collect();
+    let mut rng = Rng::new(2);
+    (0..bytes / 3).map(|_| rng.of(&letters)).collect()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+    use scrollback_core::{Env, Registry, Timestamp};
+    use scrollback_engine::{TailOptions, tail};
+    use scrollback_parser_claude_code as _;
+    use scrollback_parser_codex as _;
+    use scrollback_store::Store;
     use std::collections::BTreeMap;
+    use std::io;
+    use std::path::PathBuf;
+
+    /// A machine on which a corpus is the home of its client.
+    struct Machine(PathBuf);
+
+    impl Env for Machine {
+        fn var(&self, _: &str) -> Option<String> {
+            None
+        }
+
+        fn home(&self) -> Option<PathBuf> {
+            Some(self.0.clone())
+        }
+
+        fn current_dir(&self) -> Option<PathBuf> {
+            self.home()
+        }
+
+        fn login(&self) -> Option<String> {
+            None
+        }
+
+        fn now(&self) -> Timestamp {
+            Timestamp::from_micros(0).unwrap()
+        }
+
+        fn read(&self, path: &Path) -> io::Result<Vec<u8>> {
+            fs::read(path)
+        }
+
+        fn list(&self, path: &Path) -> io::Result<Vec<PathBuf>> {
+            fs::read_dir(path)?.map(|entry| Ok(entry?.path())).collect()
+        }
+    }
+
+    #[test]
+    fn a_reader_understands_every_record_and_finds_what_the_manifest_says() {
+        for (client, lean) in [Client::ClaudeCode, Client::Codex]
+            .into_iter()
+            .flat_map(|client| [(client, true), (client, false)])
+        {
+            let dir = tempfile::tempdir().unwrap();
+            let bytes = if lean { 3_000_000 } else { 6_000_000 };
+            let counts = write(dir.path(), Plan { client, bytes, seed: 5, files: 12, lean }).unwrap();
+            let mut store = Store::open_in_memory().unwrap();
+            let options =
+                TailOptions { paths: vec![dir.path().display().to_string()], ..TailOptions::default() };
+            let machine = Machine(dir.path().to_owned());
+            let report =
+                tail(&machine, &Registry::linked().unwrap(), &mut store, &options, &mut |_| ()).unwrap();
+            assert_eq!(report.problems, []);
+            assert_eq!((report.unreadable, report.not_understood, report.skipped), (0, 0, 0), "{client:?}");
+            assert_eq!(report.records, counts.lines, "{client:?}");
+            assert_eq!(report.bytes, counts.bytes, "{client:?}");
+            assert_eq!(report.stored, counts.events(), "{client:?}, lean: {lean}");
+            assert_eq!(report.sources, counts.files, "{client:?}");
+            assert!(report.by_parser.iter().all(|(parser, ..)| parser == client.name()), "{report:?}");
+        }
+    }
 
     fn made(client: Client, seed: u64) -> (Counts, BTreeMap<String, Vec<u8>>) {
-        let dir = std::env::temp_dir().join(format!(
-            "scrollback-corpus-{}-{seed}-{}",
-            client.name(),
-            std::process::id()
-        ));
-        let counts = write(&dir, Plan { client, bytes: 300_000, seed, files: 3, lean: true }).unwrap();
+        let dir = tempfile::tempdir().unwrap();
+        let dir = dir.path();
+        let counts = write(dir, Plan { client, bytes: 300_000, seed, files: 3, lean: true }).unwrap();
         let mut files = BTreeMap::new();
-        let mut folders = vec![dir.clone()];
+        let mut folders = vec![dir.to_owned()];
         while let Some(folder) = folders.pop() {
             for entry in fs::read_dir(folder).unwrap() {
                 let path = entry.unwrap().path();
                 if path.is_dir() {
                     folders.push(path);
                 } else {
-                    let name = path.strip_prefix(&dir).unwrap().display().to_string();
+                    let name = path.strip_prefix(dir).unwrap().display().to_string();
                     files.insert(name, fs::read(&path).unwrap());
                 }
             }
         }
-        fs::remove_dir_all(&dir).unwrap();
         (counts, files)
     }
 

@@ -11,7 +11,7 @@ use anyhow::{Context as _, Result, ensure};
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 use scrollback_store::{Access, Filter, Query, Sort, Store};
-use serde_json::json;
+use serde_json::{Value, json};
 
 use super::search::Large;
 use super::{arg, rows};
@@ -19,7 +19,7 @@ use crate::place::Place;
 use crate::run::percentile;
 use crate::table::Table;
 
-/// How many lines are waited for.
+/// How many lines are waited for in a measurement.
 const LINES: u64 = 100;
 /// How many transcripts grow at once.
 const FILES: u64 = 200;
@@ -29,21 +29,29 @@ const PATIENCE: Duration = Duration::from_secs(30);
 /// A `tail --follow` that runs.
 pub(crate) struct Following {
     child: Child,
+    /// Where what it prints goes.
+    printed: PathBuf,
 }
 
 impl Following {
     pub(crate) fn start(place: &Place, home: &Path, dir: &Path) -> Result<Self> {
-        let mut command = place.scrollback(home).args(["tail", "--follow", "--path", &arg(dir)]).command();
-        let child = command.stdout(Stdio::null()).stderr(Stdio::null()).spawn()?;
-        Ok(Self { child })
+        let printed = place.root.join("followed.json");
+        let mut command =
+            place.scrollback(home).args(["tail", "--follow", "--json", "--path", &arg(dir)]).command();
+        let child = command.stdout(File::create(&printed)?).stderr(Stdio::null()).spawn()?;
+        Ok(Self { child, printed })
     }
 
-    /// Ends it as a user does, and sees that it ended well.
-    pub(crate) fn stop(mut self) -> Result<()> {
+    /// Ends it as a user does, sees that it ended well, and returns how many records it read in all.
+    pub(crate) fn stop(mut self) -> Result<u64> {
         kill(Pid::from_raw(i32::try_from(self.child.id())?), Signal::SIGTERM)?;
         let status = self.child.wait()?;
         ensure!(status.success(), "tail --follow ended with {status}");
-        Ok(())
+        let printed = fs::read_to_string(&self.printed)?;
+        // The last line sums up the others.
+        let total: Value =
+            serde_json::from_str(printed.lines().last().context("no summary of tail --follow")?)?;
+        total["records"].as_u64().context("how many records were read")
     }
 }
 
@@ -87,8 +95,8 @@ impl Growing {
 }
 
 /// Returns how long each of some lines took to be found, in milliseconds, sorted. Before each, `meanwhile` other
-/// transcripts get a line too.
-fn latencies(place: &Place, home: &Path, meanwhile: u64) -> Result<Vec<f64>> {
+/// transcripts get a line too. Fails if a line was not read, or read twice.
+pub(crate) fn latencies(place: &Place, home: &Path, meanwhile: u64, lines: u64) -> Result<Vec<f64>> {
     let mut growing = Growing::new(place, "growing", meanwhile + 1)?;
     let before = events(home)?;
     for number in 0..=meanwhile {
@@ -98,13 +106,13 @@ fn latencies(place: &Place, home: &Path, meanwhile: u64) -> Result<Vec<f64>> {
     let mut took = Vec::new();
     let run = growing.dir.metadata()?.modified()?.elapsed()?.as_nanos()
         + std::time::UNIX_EPOCH.elapsed()?.as_nanos();
-    for n in 0..LINES {
+    for n in 0..lines {
         let word = format!("q{run:x}z{n}q");
         for number in 1..=meanwhile {
             growing.write(number, "meanwhile")?;
         }
-        growing.write(0, &word)?;
         let written = Instant::now();
+        growing.write(0, &word)?;
         let took_so_long = wait(home, &word, written)?;
         if n > 0 {
             // The first waits for the program to start.
@@ -116,7 +124,9 @@ fn latencies(place: &Place, home: &Path, meanwhile: u64) -> Result<Vec<f64>> {
     while events(home)? < before + lines && began.elapsed() < PATIENCE {
         sleep(Duration::from_millis(20));
     }
-    following.stop()?;
+    // An event that is read a second time is not stored a second time: only the reader's own count tells.
+    let read = following.stop()?;
+    ensure!(read == lines, "{lines} lines were written and {read} read");
     let found = events(home)? - before;
     ensure!(found == lines, "{lines} lines were written and {found} events found");
     took.sort_by(f64::total_cmp);
@@ -161,13 +171,13 @@ pub(crate) fn rows(place: &Place, large: &Large, table: &mut Table) -> Result<()
     ];
     for (what, home, meanwhile) in cases {
         fs::create_dir_all(home)?;
-        let took = latencies(place, home, meanwhile)?;
+        let took = latencies(place, home, meanwhile, LINES)?;
         let what = what.replace("a million", &large.events.to_string());
         let (p50, p99) = (percentile(&took, 50.0), percentile(&took, 99.0));
         table.target(
             format!("`tail --follow`, a line to a hit: {what}"),
             "≤ 250 ms",
-            format!("p50 {p50:.0} ms, p99 {p99:.0} ms; each line once"),
+            format!("p50 {p50:.0} ms, p99 {p99:.0} ms; each line read once"),
             p99 <= 250.0,
             json!({"ms": took}),
         );

@@ -3,6 +3,7 @@
 mod again;
 mod check;
 mod follow;
+mod opened;
 mod parse;
 mod peers;
 mod rows;
@@ -14,11 +15,14 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use anyhow::{Context as _, Result};
+use clap::ValueEnum as _;
+use serde_json::json;
 
+use crate::machine::Machine;
 use crate::place::Place;
 use crate::table::Table;
 
-/// Behind this, in a page, a table ends.
+/// Behind this, in a page, a table stands.
 const END: &str = "<!-- /measured -->";
 
 /// What is measured, and where it goes.
@@ -43,6 +47,9 @@ pub(crate) struct Options {
     /// Replace the table in this page, between `<!-- measured MB -->` (what `--mb` says) and `<!-- /measured -->`.
     #[arg(long, value_name = "PAGE")]
     write: Option<PathBuf>,
+    /// Print the table in Markdown as well.
+    #[arg(long)]
+    markdown: bool,
     /// Write the figures behind the table there, as JSON.
     #[arg(long, value_name = "FILE")]
     json: Option<PathBuf>,
@@ -68,48 +75,58 @@ enum Part {
 /// Measures, and prints the table.
 pub(crate) fn run(options: &Options) -> Result<ExitCode> {
     let place = Place::new(options.scrollback.clone())?;
+    let mut machine = Machine::here(&place);
     let mut table = Table::default();
-    if options.check {
+    let failed = if options.check {
         check::run(&place, &mut table)?;
+        table.missed() > 0
     } else {
-        let wanted = |part| options.only.is_empty() || options.only.contains(&part);
-        let both = place.both(options.mb << 20)?;
-        if wanted(Part::Parse) {
-            parse::rows(&place, &both, &mut table)?;
-        }
-        if wanted(Part::Tail) {
-            tail::rows(&place, &both, &mut table)?;
-        }
-        if wanted(Part::Again) {
-            again::rows(&place, &mut table)?;
-        }
-        if wanted(Part::Follow) || wanted(Part::Search) {
-            let large = search::Large::new(&place, options.events)?;
-            if wanted(Part::Follow) {
-                follow::rows(&place, &large, &mut table)?;
-            }
-            if wanted(Part::Search) {
-                search::rows(&place, &large, &mut table)?;
-            }
-        }
-        if wanted(Part::Peers) {
-            peers::rows(&place, &both, &mut table)?;
-        }
-    }
-    print(options, &table)?;
-    let missed = table.missed();
-    Ok(if options.check && missed > 0 { ExitCode::FAILURE } else { ExitCode::SUCCESS })
+        parts(options, &place, &mut table)?
+    };
+    machine.done();
+    print(options, &machine, &table)?;
+    Ok(if failed { ExitCode::FAILURE } else { ExitCode::SUCCESS })
 }
 
-fn print(options: &Options, table: &Table) -> Result<()> {
-    println!("{}", table.text());
+/// Measures what is wanted. What fails is a line of the table, and the rest is measured; says whether anything did.
+fn parts(options: &Options, place: &Place, table: &mut Table) -> Result<bool> {
+    let wanted = |part| options.only.is_empty() || options.only.contains(&part);
+    let both = place.both(options.mb << 20)?;
+    let mut large = None;
+    let mut failed = false;
+    for part in Part::value_variants().iter().copied().filter(|part| wanted(*part)) {
+        let measured = match part {
+            Part::Parse => parse::rows(place, &both, table),
+            Part::Tail => tail::rows(place, &both, table),
+            Part::Again => again::rows(place, table),
+            Part::Follow => search::Large::held(&mut large, place, options.events)
+                .and_then(|large| follow::rows(place, large, table)),
+            Part::Search => search::Large::held(&mut large, place, options.events)
+                .and_then(|large| search::rows(place, large, table)),
+            Part::Peers => peers::rows(place, &both, table),
+        };
+        if let Err(why) = measured {
+            table.failed(format!("{part:?}").to_lowercase(), &why);
+            failed = true;
+        }
+    }
+    Ok(failed)
+}
+
+fn print(options: &Options, machine: &Machine, table: &Table) -> Result<()> {
+    println!("{}\n\n{}", machine.text(), table.text());
     if let Some(path) = &options.json {
-        fs::write(path, format!("{:#}\n", table.json()))?;
+        let figures = json!({"machine": machine.json(), "rows": table.json()});
+        fs::write(path, format!("{figures:#}\n"))?;
+    }
+    if options.markdown {
+        println!("{}\n\n{}", machine.text(), table.markdown());
     }
     if let Some(path) = &options.write {
         let page = fs::read_to_string(path).with_context(|| path.display().to_string())?;
         let begin = format!("<!-- measured {} -->", options.mb);
-        let page = replaced(&page, &begin, &table.markdown())
+        let table = format!("\n{}\n\n{}\n", machine.text(), table.markdown());
+        let page = replaced(&page, &begin, &table)
             .with_context(|| format!("{}: no line {begin} and no line {END} behind it", path.display()))?;
         fs::write(path, page)?;
     }
@@ -140,8 +157,8 @@ mod tests {
     #[test]
     fn a_table_goes_between_its_marks() {
         let page =
-            |table: &str| format!("a\n<!-- measured 1 -->\n{table}{END}\n<!-- measured 2 -->\n{END}\n");
-        assert_eq!(replaced(&page("old\n"), "<!-- measured 1 -->", "new\n"), Some(page("new\n")));
+            |table: &str| format!("a\n<!-- measured 1 -->\n{table}\n{END}\n<!-- measured 2 -->\n{END}\n");
+        assert_eq!(replaced(&page("old"), "<!-- measured 1 -->", "new\n"), Some(page("new")));
         assert_eq!(replaced("no marks", "<!-- measured 1 -->", "new\n"), None);
     }
 }

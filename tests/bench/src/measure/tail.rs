@@ -10,6 +10,7 @@ use serde_json::{Value, json};
 
 use super::{arg, mib, rows};
 use crate::baseline;
+use crate::corpus;
 use crate::place::{Corpus, Place, size};
 use crate::run::Output;
 use crate::table::Table;
@@ -94,20 +95,18 @@ pub(crate) fn rows(place: &Place, corpora: &[Corpus], table: &mut Table) -> Resu
         let rate = first.rate(corpus);
         table.target(
             format!("`tail`, first read of {}, {name}", mib(corpus.bytes)),
-            "≥ 75 MB per CPU-second",
+            "≥ 75 MB per CPU-second, aim 110",
             format!("{rate:.0} MB per CPU-second ({:.1} s wall)", first.wall.as_secs_f64()),
             rate >= 75.0,
             json!({"cpu": first.cpu.as_secs_f64(), "wall": first.wall.as_secs_f64(), "bytes": corpus.bytes, "events": first.events}),
         );
-        let limit = allowed(corpus.longest);
-        table.target(
-            format!("— memory, {name}, longest line {}", mib(corpus.longest)),
-            format!("≤ {}", mib(limit)),
-            mib(first.peak),
-            first.peak <= limit,
-            json!({"peak": first.peak}),
+        share(table, corpus, &first, "unknown", 0.35, "");
+        let again = held(place, corpus, &first.home)?;
+        table.beside(
+            format!("— read again from its start, all of it held, {name}"),
+            format!("{:.0} MB per CPU-second", corpus.bytes as f64 / 1e6 / again.as_secs_f64()),
+            json!({"cpu": again.as_secs_f64()}),
         );
-        share(table, corpus, &first, "unknown", 0.35);
         let bare = baseline::rows(&first.home.join("store.db"), &place.fresh("bare")?.join("bare.db"))?;
         table.beside(
             format!("— bare inserts of its {} events, {name}", bare.events),
@@ -118,40 +117,105 @@ pub(crate) fn rows(place: &Place, corpora: &[Corpus], table: &mut Table) -> Resu
             json!({"cpu": bare.cpu.as_secs_f64()}),
         );
         let all = First::of(place, &corpus.dir, "all", 1)?;
-        share(table, corpus, &all, "all", 0.60);
-        let file = long_line(&place.fresh("long")?, name, 100_000_000)?;
-        let long = First::of(place, &file, "unknown", 1)?;
-        let limit = allowed(u64::MAX);
-        table.target(
-            format!("— memory, {name}, one line of 100 MB"),
-            format!("≤ {}", mib(limit)),
-            mib(long.peak),
-            long.peak <= limit,
-            json!({"peak": long.peak}),
-        );
+        all.complete(corpus)?;
+        share(table, corpus, &all, "all", 0.60, ", aim 0.45");
+        let what = format!("{name}, longest line {}", mib(corpus.longest));
+        memory(table, &what, corpus.longest, [first.peak, all.peak]);
+        for (long, length) in [
+            (Long::Said, 31_000_000),
+            (Long::Unbroken, 31_000_000),
+            (Long::Input, 31_000_000),
+            (Long::Said, 100_000_000),
+        ] {
+            let file = long_line(&place.fresh("long")?, name, long, length)?;
+            let mut peaks = [0; 2];
+            for (peak, raw) in peaks.iter_mut().zip(["unknown", "all"]) {
+                let read = First::of(place, &file, raw, 1)?;
+                // A line over the limit is no event; it is noted.
+                let over = u64::from(length as u64 > MAX_LINE);
+                let told = (read.events, read.not_understood);
+                ensure!(told == (3 - over, over), "of three lines, events and others: {told:?}");
+                *peak = read.peak;
+            }
+            let what = format!("{name}, one line of {} MB: {}", length / 1_000_000, long.name());
+            memory(table, &what, length as u64, peaks);
+        }
     }
     Ok(())
 }
 
-fn share(table: &mut Table, corpus: &Corpus, first: &First, raw: &str, most: f64) {
+/// What a very long line is.
+#[derive(Clone, Copy, Debug)]
+enum Long {
+    /// A message of words.
+    Said,
+    /// A message of a script that puts no spaces between words.
+    Unbroken,
+    /// The input of a tool.
+    Input,
+}
+
+impl Long {
+    fn name(self) -> &'static str {
+        match self {
+            Self::Said => "a message",
+            Self::Unbroken => "a message without a space",
+            Self::Input => "the input of a tool",
+        }
+    }
+}
+
+/// Reads a corpus again from its start into the store that has all of it, and returns what that took.
+fn held(place: &Place, corpus: &Corpus, home: &Path) -> Result<Duration> {
+    let mut best = Duration::MAX;
+    for _ in 0..3 {
+        let used = place
+            .scrollback(home)
+            .args(["tail", "--json", "--again", "--path", &arg(&corpus.dir)])
+            .run(&place.root, Output::Kept)?;
+        let told: Value = serde_json::from_str(&used.printed).context("what tail printed")?;
+        ensure!(told["stored"] == 0 && told["records"] != 0, "all of it is held, and read: {told}");
+        best = best.min(used.cpu);
+    }
+    Ok(best)
+}
+
+/// Adds the line about the most memory held, with little and with everything kept raw.
+fn memory(table: &mut Table, what: &str, longest: u64, [unknown, all]: [u64; 2]) {
+    let limit = allowed(longest);
+    table.target(
+        format!("— memory, {what}"),
+        format!("≤ {}", mib(limit)),
+        format!("{} (`raw = \"all\"`: {})", mib(unknown), mib(all)),
+        unknown.max(all) <= limit,
+        json!({"unknown": unknown, "all": all}),
+    );
+}
+
+fn share(table: &mut Table, corpus: &Corpus, first: &First, raw: &str, most: f64, aim: &str) {
     let share = first.store as f64 / corpus.bytes as f64;
     table.target(
         format!("— store, `raw = \"{raw}\"`, {}", corpus.name),
-        format!("≤ {most:.2} of the transcripts"),
-        format!("{share:.2}"),
+        format!("≤ {most:.2} of the transcripts{aim}"),
+        format!("{share:.3}"),
         share <= most,
         json!({"store": first.store, "bytes": corpus.bytes}),
     );
 }
 
-/// Writes a transcript with a line of `length` bytes between two short ones.
-fn long_line(folder: &Path, client: &str, length: usize) -> Result<PathBuf> {
+/// Writes a transcript with a line of about `length` bytes between two short ones.
+fn long_line(folder: &Path, client: &str, long: Long, length: usize) -> Result<PathBuf> {
     let path = folder.join("long.jsonl");
     let mut file = BufWriter::new(File::create(&path)?);
     let session = rows::Session::new(client, 7);
     file.write_all(session.head().as_bytes())?;
-    for text in ["before", &"words and words ".repeat(length / 16), "after"] {
-        file.write_all(session.row(text.len() as u64, text).as_bytes())?;
+    let row = match long {
+        Long::Said => session.row(1, &corpus::text(length)),
+        Long::Unbroken => session.row(1, &corpus::unbroken(length)),
+        Long::Input => session.call(1, &corpus::text(length)),
+    };
+    for row in [session.row(0, "before"), row, session.row(2, "after")] {
+        file.write_all(row.as_bytes())?;
     }
     file.flush()?;
     Ok(fs::canonicalize(path)?)
