@@ -21,18 +21,19 @@ pub(crate) fn searched_text<'t>(kind: i64, tool: Option<&str>, text: &'t str) ->
     if kind != 4 {
         return Cow::Borrowed(text);
     }
-    let mut words = tool.unwrap_or_default().to_owned();
-    for string in strings(text) {
+    let tool = tool.unwrap_or_default();
+    let mut words = String::with_capacity(tool.len() + text.len());
+    words.push_str(tool);
+    each_string(text, |string| {
         words.push('\n');
-        words.push_str(&string);
-    }
+        words.push_str(string);
+    });
     Cow::Owned(words)
 }
 
-/// Returns the strings in the text of a JSON value, keys included, decoded; numbers are left out.
-pub(crate) fn strings(json: &str) -> Vec<Cow<'_, str>> {
+/// Calls `each` with the strings in the text of a JSON value, keys included, decoded; numbers are left out.
+fn each_string(json: &str, mut each: impl FnMut(&str)) {
     let bytes = json.as_bytes();
-    let mut found = Vec::new();
     let mut at = 0;
     while at < bytes.len() {
         if bytes[at] != b'"' {
@@ -53,15 +54,14 @@ pub(crate) fn strings(json: &str) -> Vec<Cow<'_, str>> {
         if escaped {
             let quoted = json.get(at..(end + 1).min(bytes.len())).unwrap_or_default();
             match serde_json::from_str::<scrollback_core::Text<'_>>(quoted) {
-                Ok(text) => found.push(text.0),
-                Err(_) => found.push(Cow::Borrowed(inner)),
+                Ok(text) => each(&text),
+                Err(_) => each(inner),
             }
         } else {
-            found.push(Cow::Borrowed(inner));
+            each(inner);
         }
         at = end + 1;
     }
-    found
 }
 
 /// Returns the parts of the words that the tokenizer keeps whole: the humps of `parseHTTPHeader`, the single
@@ -69,8 +69,7 @@ pub(crate) fn strings(json: &str) -> Vec<Cow<'_, str>> {
 pub(crate) fn parts(text: &str) -> String {
     let mut all = String::new();
     for word in text.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty()) {
-        if let Some(parts) = parts_of(word) {
-            all.push_str(&parts);
+        if push_parts(word, &mut all) {
             all.push('\n');
         }
     }
@@ -79,18 +78,31 @@ pub(crate) fn parts(text: &str) -> String {
 
 /// Returns the parts of one word, separated by blanks; none if it is its only part.
 pub(crate) fn parts_of(word: &str) -> Option<String> {
+    let mut parts = String::new();
+    push_parts(word, &mut parts).then_some(parts)
+}
+
+/// Puts the parts of one word, separated by blanks, behind what is there; nothing if it is its only part. A word may
+/// be all of a text, so it is not copied for it.
+fn push_parts(word: &str, all: &mut String) -> bool {
     if word.len() < 2 || (word.is_ascii() && !humped(word.as_bytes())) {
-        return None;
+        return false;
     }
-    let chars: Vec<char> = word.chars().collect();
-    let mut parts = String::with_capacity(word.len() + 8);
-    for (at, &c) in chars.iter().enumerate() {
-        if at > 0 && starts_part(&chars, at) {
-            parts.push(' ');
+    let start = all.len();
+    let mut chars = word.chars().peekable();
+    let (mut before, mut split) = (None, false);
+    while let Some(here) = chars.next() {
+        if before.is_some_and(|before| starts_part(before, here, chars.peek().copied())) {
+            all.push(' ');
+            split = true;
         }
-        parts.push(c);
+        all.push(here);
+        before = Some(here);
     }
-    parts.contains(' ').then_some(parts)
+    if !split {
+        all.truncate(start);
+    }
+    split
 }
 
 fn humped(word: &[u8]) -> bool {
@@ -102,16 +114,14 @@ fn humped(word: &[u8]) -> bool {
     })
 }
 
-fn starts_part(chars: &[char], at: usize) -> bool {
-    let (before, here) = (chars[at - 1], chars[at]);
+fn starts_part(before: char, here: char, next: Option<char>) -> bool {
     if ideographic(before) || ideographic(here) {
         return true;
     }
     if before.is_numeric() != here.is_numeric() {
         return true;
     }
-    here.is_uppercase()
-        && (!before.is_uppercase() || chars.get(at + 1).is_some_and(|next| next.is_lowercase()))
+    here.is_uppercase() && (!before.is_uppercase() || next.is_some_and(char::is_lowercase))
 }
 
 /// Says whether a character is written without blanks between words.
@@ -166,6 +176,11 @@ mod tests {
 
     #[test]
     fn the_strings_of_an_input_are_its_words() {
+        let strings = |json| {
+            let mut found = Vec::new();
+            each_string(json, |string| found.push(string.to_owned()));
+            found
+        };
         let found = strings(r#"{"cmd":"echo \"hi\"\n","n":[1,"two"]}"#);
         assert_eq!(found, ["cmd", "echo \"hi\"\n", "n", "two"]);
         assert_eq!(strings("\"torn"), ["torn"]);
