@@ -96,7 +96,7 @@ impl Toml {
                 Spot::Missing { .. } | Spot::Blocked { .. } => (&pair.node, 0),
             };
             if depth < rest.len() || !there {
-                return self.put(path, new.in_array()?);
+                return self.put_array(path, new);
             }
             let part = new.part(&[]);
             let new = New { source: &new.text, part: &part };
@@ -111,7 +111,7 @@ impl Toml {
         } else if there {
             Err(self.blocked(path))
         } else {
-            self.put(path, new.in_array()?)
+            self.put_array(path, new)
         }
     }
 
@@ -137,6 +137,13 @@ impl Toml {
     pub fn finish(&self) -> Option<Vec<u8>> {
         let made = self.missing || self.memo.made(&[]);
         (!(made && blank(&self.text.body))).then(|| self.text.bytes())
+    }
+
+    /// Makes an array of one element where nothing is. It goes again with the element.
+    fn put_array(&mut self, path: &[&str], new: Given) -> Result<(), EditError> {
+        self.put(path, new.in_array()?)?;
+        self.made(path);
+        Ok(())
     }
 
     fn put(&mut self, path: &[&str], new: Given) -> Result<(), EditError> {

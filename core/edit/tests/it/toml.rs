@@ -285,3 +285,30 @@ fn what_is_in_the_way_is_named_and_left() {
     assert_eq!(text(&toml), before);
     assert!(toml.memo().is_empty());
 }
+
+#[test]
+fn an_array_that_was_made_goes_again_wherever_its_table_stands() {
+    let group = json!({ "hooks": [{ "command": "scrollback" }] });
+    for new in [group, json!("scrollback")] {
+        for before in [
+            "",
+            "a = 1",
+            "[hooks]\n",
+            "[hooks]\nPre = []\n",
+            "hooks = {}\n",
+            "hooks = { }\r\n",
+            "hooks = { Pre = [] }\n",
+            "hooks = { Stop = [] }\n",
+            "hooks.Pre = []\n",
+            "hooks.Stop = [ ]\n",
+            "[hooks]\nStop = [\n]\n",
+        ] {
+            let mut toml = open(before);
+            toml.append(&["hooks", "Stop"], &new).unwrap();
+            assert_eq!(toml.value(&["hooks", "Stop", "0"]).as_ref(), Some(&new), "{before:?}");
+            let mut toml = open(&text(&toml)).with_memo(memo(&toml));
+            assert!(toml.remove(&["hooks", "Stop", "0"]).unwrap(), "{before:?}");
+            assert_eq!(text(&toml), before, "{new}");
+        }
+    }
+}
