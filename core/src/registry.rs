@@ -1,6 +1,7 @@
 //! The plugins a run may use. Link-time registration happens here and nowhere else.
 
 use crate::{Adapter, Parser, Probe, Score, Sink, SinkError, SinkSpec};
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use thiserror::Error;
 
@@ -200,23 +201,25 @@ impl Registry {
 
     /// Returns the parser that is surest of a source: the earlier tier first, then the first by id. None when no
     /// parser thinks it may be its own.
+    ///
+    /// Who cannot be chosen any more is not asked: a fallback where a client's own parser knows the file, nobody after
+    /// one that is sure. A parser that panics while it looks is not the one.
     pub fn probe(&self, probe: &Probe<'_>) -> Option<&dyn Parser> {
-        let mut best: Option<(Score, &dyn Parser)> = None;
-        for parser in self.parsers() {
-            let score = parser.score(probe);
-            let better = match best {
-                _ if score == Score::No => false,
-                None => true,
-                Some((held, other)) => {
-                    (std::cmp::Reverse(parser.spec().tier), score)
-                        > (std::cmp::Reverse(other.spec().tier), held)
-                }
-            };
-            if better {
-                best = Some((score, parser));
+        let mut parsers: Vec<&dyn Parser> = self.parsers().map(|parser| parser as &dyn Parser).collect();
+        // Of equals the first by id, as they come.
+        parsers.sort_by_key(|parser| parser.spec().tier);
+        let mut maybe: Option<&dyn Parser> = None;
+        for parser in parsers {
+            if maybe.is_some_and(|maybe| maybe.spec().tier != parser.spec().tier) {
+                break;
+            }
+            match catch_unwind(AssertUnwindSafe(|| parser.score(probe))).unwrap_or(Score::No) {
+                Score::Sure => return Some(parser),
+                Score::Maybe => maybe = maybe.or(Some(parser)),
+                Score::No => {}
             }
         }
-        best.map(|(_, parser)| parser)
+        maybe
     }
 
     /// Opens the sink of an address, by its scheme.

@@ -5,7 +5,7 @@ mod walk;
 
 use pattern::{Expanded, Syntax};
 pub(crate) use pattern::{is_transcript, plain_name};
-use scrollback_core::{Env, Parser, Probe, Registry};
+use scrollback_core::{Env, Parser};
 use std::collections::HashSet;
 use std::ffi::OsString;
 use std::io;
@@ -91,8 +91,9 @@ impl Found {
 /// Returns the files that a pattern on the command line stands for.
 ///
 /// A file that exists under that very name is that file. A directory stands for every `*.jsonl` in it, at any
-/// depth, those compressed to `*.jsonl.zst` or `*.jsonl.gz` among them; so does a directory that a pattern matches, unless its own name ends so. `~`, `$VAR` and `${VAR}` are
-/// replaced, `*`, `?`, `[…]`, `{a,b}` and, as a whole component, `**` match, names that begin with a dot too.
+/// depth, those compressed to `*.jsonl.zst` or `*.jsonl.gz` among them; so does a directory that a pattern matches,
+/// unless its own name ends so. `~`, `$VAR` and `${VAR}` are replaced, `*`, `?`, `[…]`, `{a,b}` and, as a whole
+/// component, `**` match, names that begin with a dot too.
 ///
 /// Where nothing is found but something could not be looked into, that is no error: the problems say it.
 pub fn expand(env: &dyn Env, pattern: &str) -> Result<Found, DiscoverError> {
@@ -159,11 +160,6 @@ pub fn is_at_home(env: &dyn Env, parser: &dyn Parser, path: &Path) -> bool {
     homes.include.iter().any(matches) && !homes.exclude.iter().any(matches)
 }
 
-/// Returns the parser that is surest of the source at `path` with that start; none if no parser takes it.
-pub fn recognise<'r>(registry: &'r Registry, path: &Path, head: &[u8]) -> Option<&'r dyn Parser> {
-    registry.probe(&Probe { path, head, schema: None })
-}
-
 /// Returns the directory that a pattern looks into: the part of it before anything special, as far as it is there.
 pub(crate) fn base(env: &dyn Env, pattern: &str) -> Option<PathBuf> {
     let expanded = Expanded::of(env, pattern, Syntax::Shell).ok()?;
@@ -182,7 +178,8 @@ pub(crate) fn lasting_name(path: &Path) -> String {
     plain_name(&name).unwrap_or(&name).to_owned()
 }
 
-/// Returns the first bytes of a source, decompressed, at most 64 KiB. What is no regular file is refused without opening it.
+/// Returns the first bytes of a source, decompressed, at most 64 KiB. What is no regular file is refused without
+/// opening it.
 pub fn read_head(path: &Path) -> io::Result<Vec<u8>> {
     const MOST: u64 = 64 << 10;
     let size = crate::source::stat(path)?.size.min(MOST);

@@ -1,5 +1,7 @@
 use super::*;
-use scrollback_core::{Decoder, Homes, ParserSpec, Score, Shape, Source, State, StateError, Timestamp};
+use scrollback_core::{
+    Decoder, Homes, ParserSpec, Probe, Registry, Score, Shape, Source, State, StateError, Timestamp,
+};
 use std::collections::HashMap;
 use std::fs::{self, File};
 use std::io::Write;
@@ -332,18 +334,77 @@ fn homes_are_what_is_included_and_not_excluded() {
     assert_eq!(found.problems[0].path, Path::new("a**"));
 }
 
+/// A parser that answers so when it is asked whether a source is its own.
+struct Asked(ParserSpec, fn() -> Score);
+
+impl Parser for Asked {
+    fn spec(&self) -> &ParserSpec {
+        &self.0
+    }
+
+    fn homes(&self, _env: &dyn Env) -> Homes {
+        Homes::nowhere()
+    }
+
+    fn score(&self, _probe: &Probe<'_>) -> Score {
+        (self.1)()
+    }
+
+    fn decoder<'d>(
+        &'d self,
+        _source: &Source<'_>,
+        _env: &'d dyn Env,
+        _state: &State,
+    ) -> Result<Box<dyn Decoder + 'd>, StateError> {
+        panic!("nothing is read")
+    }
+}
+
+#[test]
+fn the_surest_of_the_first_tier_that_has_one_gets_a_source() {
+    use scrollback_core::Tier;
+    use std::sync::atomic::{AtomicBool, Ordering};
+    type Case<'c> = (Vec<(ParserSpec, fn() -> Score)>, Option<&'c str>);
+    static ASKED: AtomicBool = AtomicBool::new(false);
+    let spec = |id| ParserSpec::new(id, id, Shape::Lines);
+    let fallback = |id| spec(id).tier(Tier::Fallback);
+    let panics: fn() -> Score = || panic!("on purpose");
+    let never: fn() -> Score = || {
+        ASKED.store(true, Ordering::Relaxed);
+        Score::No
+    };
+    let cases: [Case<'_>; 6] = [
+        (vec![(spec("b"), || Score::Maybe), (spec("c"), || Score::Sure)], Some("c")),
+        (vec![(spec("b"), || Score::Maybe), (spec("a"), || Score::Maybe)], Some("a")),
+        (vec![(fallback("a"), never), (spec("b"), || Score::Maybe)], Some("b")),
+        (vec![(spec("a"), panics), (fallback("b"), || Score::Maybe)], Some("b")),
+        (vec![(spec("a"), || Score::Sure), (spec("b"), never), (fallback("c"), never)], Some("a")),
+        (vec![(spec("a"), || Score::No), (fallback("b"), || Score::No)], None),
+    ];
+    for (parsers, expected) in cases {
+        let mut registry = Registry::default();
+        for (spec, score) in parsers {
+            registry = registry.with_parser(Box::leak(Box::new(Asked(spec, score)))).unwrap();
+        }
+        let found = registry.probe(&Probe { path: Path::new("/x"), head: b"", schema: None });
+        assert_eq!(found.map(|parser| &*parser.spec().id), expected);
+    }
+    assert!(!ASKED.load(Ordering::Relaxed), "one was asked that cannot be chosen");
+}
+
 #[test]
 fn a_source_is_recognised_by_its_head() {
     let world = World::new(&["vault/a.jsonl"]);
     let registry = Registry::default().with_parser(&ACME).unwrap();
     let path = world.at("vault/a.jsonl");
-    assert!(recognise(&registry, &path, &read_head(&path).unwrap()).is_none());
+    let recognise = |head: &[u8]| registry.probe(&Probe { path: &path, head, schema: None });
+    assert!(recognise(&read_head(&path).unwrap()).is_none());
     let mut file = File::create(&path).unwrap();
     file.write_all(b"{\"acme\":1}\n").unwrap();
     file.write_all(&vec![b'x'; 100_000]).unwrap();
     let head = read_head(&path).unwrap();
     assert_eq!(head.len(), 64 << 10);
-    assert_eq!(recognise(&registry, &path, &head).unwrap().spec().id, "acme");
+    assert_eq!(recognise(&head).unwrap().spec().id, "acme");
 }
 
 #[test]

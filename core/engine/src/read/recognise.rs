@@ -3,8 +3,7 @@
 use super::Reading;
 use crate::discover;
 use crate::tail::TailReport;
-use scrollback_core::{Env, Parser, Probe, Registry, Score};
-use std::panic::{AssertUnwindSafe, catch_unwind};
+use scrollback_core::{Env, Parser, Probe, Registry};
 use std::path::Path;
 
 impl<'a> Reading<'a, '_> {
@@ -46,26 +45,5 @@ pub(crate) fn choose<'r>(
         parsers().find(|it| it.spec().labelled == labelled && discover::is_at_home(env, *it, path))
     };
     let declared = home_of(true).filter(|_| home_of(false).is_none());
-    declared.or_else(|| surest(registry, &Probe { path, head, schema: None }))
-}
-
-/// Returns what [`Registry::probe`] does; a parser that panics while it looks is not the one. Who cannot be chosen any
-/// more is not asked: a fallback where a client's own parser knows the file, nobody after one that is sure.
-pub(crate) fn surest<'r>(registry: &'r Registry, probe: &Probe<'_>) -> Option<&'r dyn Parser> {
-    let mut parsers: Vec<&'r dyn Parser> =
-        registry.parsers().map(|parser| parser as &'r dyn Parser).collect();
-    // Of equals the first by id, as they come.
-    parsers.sort_by_key(|parser| parser.spec().tier);
-    let mut maybe: Option<&'r dyn Parser> = None;
-    for parser in parsers {
-        if maybe.is_some_and(|maybe| maybe.spec().tier != parser.spec().tier) {
-            break;
-        }
-        match catch_unwind(AssertUnwindSafe(|| parser.score(probe))).unwrap_or(Score::No) {
-            Score::Sure => return Some(parser),
-            Score::Maybe => maybe = maybe.or(Some(parser)),
-            Score::No => {}
-        }
-    }
-    maybe
+    declared.or_else(|| registry.probe(&Probe { path, head, schema: None }))
 }
