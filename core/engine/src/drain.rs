@@ -1,6 +1,6 @@
 //! The short-lived process behind the hooks: it empties the spool, reads the transcripts it names, waits for what
 //! was announced, and leaves. One at a time, by a lock that a dying process gives up. Nothing depends on it having
-//! run: every later hook, `tail` and `search` do the same.
+//! run: the drain of every later hook does the same, and so does `tail`.
 
 mod rooted;
 
@@ -8,7 +8,7 @@ use crate::discover;
 use crate::read::{Chosen, Heard, Reading};
 use crate::redact::Redactor;
 use crate::source::stat;
-use crate::spool::{Batch, Spool, SpoolRecord};
+use crate::spool::{Spool, SpoolRecord};
 use crate::tail::{TailError, TailOptions, TailReport};
 use rooted::Rooted;
 use scrollback_core::{Adapter, Env, Parser, Registry};
@@ -105,9 +105,7 @@ pub fn lock(data: &Path) -> io::Result<Option<File>> {
     if !data.is_dir() {
         fs::DirBuilder::new().recursive(true).mode(0o700).create(data)?;
     }
-    let options =
-        || File::options().create(true).truncate(false).write(true).mode(0o600).open(lock_path(data));
-    let file = options()?;
+    let file = File::options().create(true).truncate(false).write(true).mode(0o600).open(lock_path(data))?;
     // A hook that asks whether one runs holds it for a moment.
     for _ in 0..20 {
         match file.try_lock() {
@@ -138,24 +136,15 @@ impl Draining<'_> {
         let mut report = DrainReport::default();
         let key = spool.key()?;
         let mut work = Work::default();
-        let mut batches: Vec<Batch> = Vec::new();
-        loop {
+        let batch = loop {
+            // What was taken before is on the disk still, and so in the batch again, before what is new.
             let batch = spool.take()?;
-            let fresh = batch.records.len() as u64 + batch.damaged + batch.newer;
-            // What was taken before and waits still is on the disk, and so in the batch again.
-            if !batch.is_empty() {
-                batches.clear();
-                let known = report.records + report.damaged;
-                if fresh > known {
-                    let skip = usize::try_from(report.records).unwrap_or(usize::MAX);
-                    for record in batch.records.iter().skip(skip) {
-                        self.accept(record, &mut work, &mut report);
-                    }
-                    report.records = batch.records.len() as u64;
-                    report.damaged = batch.damaged + batch.newer;
-                }
-                batches.push(batch);
+            let known = usize::try_from(report.records).unwrap_or(usize::MAX);
+            for record in batch.records.iter().skip(known) {
+                self.accept(record, &mut work, &mut report);
             }
+            report.records = batch.records.len() as u64;
+            report.damaged = batch.damaged + batch.newer;
             self.look(store, &key, &mut work, &mut report)?;
             work.awaited.retain(|awaited| !awaited.came);
             let now = Instant::now();
@@ -163,13 +152,11 @@ impl Draining<'_> {
             work.awaited.retain(|awaited| now < awaited.until);
             report.missing += (before - work.awaited.len()) as u64;
             if work.awaited.is_empty() {
-                break;
+                break batch;
             }
             std::thread::sleep(self.patience.again);
-        }
-        for batch in batches {
-            batch.done()?;
-        }
+        };
+        batch.done()?;
         Ok(report)
     }
 
@@ -197,11 +184,8 @@ impl Draining<'_> {
         }
         let until = Instant::now() + self.patience.announced;
         if !record.read.is_empty() {
-            work.awaited.extend(record.announced.iter().map(|announced| Awaited {
-                digest: announced.digest.clone(),
-                until,
-                came: false,
-            }));
+            let awaited = |digest: &String| Awaited { digest: digest.clone(), until, came: false };
+            work.awaited.extend(record.announced.iter().map(awaited));
         }
     }
 

@@ -1,7 +1,7 @@
 //! One hook: what came in, what is left for the drain, what is printed. It opens no store, reads no transcript
 //! and waits for nobody.
 
-use crate::spool::{Announced, Spool, SpoolRecord, VERSION, digest};
+use crate::spool::{Spool, SpoolRecord, VERSION, digest};
 use scrollback_core::{Adapter, Call, Env, Hook, Host, Moment, Outcome, Read, Registry, Reply, Seen};
 use std::collections::BTreeMap;
 use std::io;
@@ -64,11 +64,10 @@ pub fn hook(env: &dyn Env, registry: &Registry, data: &Path, given: &HookCall<'_
             }
         }
     };
-    let spool = Spool::of(data);
     if given.off {
         return Hooked { reply: owned(adapter.reply(&given.call, Outcome::Off)), ring: false, trouble: None };
     }
-    let left = leave(env, &spool, adapter, &hook, given);
+    let left = leave(env, &Spool::of(data), adapter, &hook, given);
     let outcome = match &left {
         Ok(()) => Outcome::Recorded,
         Err(_) => Outcome::Failed("nothing could be written"),
@@ -119,11 +118,11 @@ fn leave(
             if let Seen::Reply(text) = seen
                 && !text.trim().is_empty()
             {
-                record.announced.push(Announced { digest: digest(&spool.key()?, text) });
+                record.announced.push(digest(&spool.key()?, text));
             }
         }
     }
-    spool.append(&record, false)
+    spool.append(&record)
 }
 
 /// Returns what says where the client keeps its files.

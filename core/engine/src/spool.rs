@@ -1,11 +1,9 @@
 //! What hooks leave for the drain: one file that any number of hooks append to, a record each.
 //!
 //! A hook opens no store. It appends one line to `spool/current` with one `write` under a shared lock; the drain
-//! takes the exclusive lock only to rename the file, and empties what it renamed. A record of a client with a
-//! transcript names the transcript and holds no text of the session, but for an announced message in which
-//! nothing looks like a secret: if the client is killed before it writes it, that is the only copy.
+//! takes the exclusive lock only to rename the file, and empties what it renamed. A record names the transcript and
+//! holds no text of the session: of a message that was announced, a keyed digest.
 
-use scrollback_core::Timestamp;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::fs::{self, DirBuilder, File};
@@ -48,23 +46,9 @@ pub struct SpoolRecord {
     /// Whether the session is over.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub ended: bool,
-    /// Messages that the transcript has or will have.
+    /// Messages that the transcript has or will have: their keyed digests, in lower-case hexadecimal.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub announced: Vec<Announced>,
-}
-
-/// A message the transcript has or will have. What it says stands nowhere but there.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Announced {
-    /// Its keyed digest, in lower-case hexadecimal.
-    pub digest: String,
-}
-
-impl SpoolRecord {
-    /// Returns when the hook ran; none where the record holds no time there is.
-    pub fn time(&self) -> Option<Timestamp> {
-        Timestamp::from_micros(self.at).ok()
-    }
+    pub announced: Vec<String>,
 }
 
 /// The spool of a data directory.
@@ -79,8 +63,9 @@ impl Spool {
         Self { folder: data.join("spool") }
     }
 
-    /// Appends a record with one write, and makes it last through a loss of power if `synced`.
-    pub fn append(&self, record: &SpoolRecord, synced: bool) -> io::Result<()> {
+    /// Appends a record with one write. It is not synced: what it names is the record, and a later hook or `tail` reads
+    /// that without it.
+    pub fn append(&self, record: &SpoolRecord) -> io::Result<()> {
         // A line that a full disk cut short is ended by the next record's first byte.
         let mut line = vec![b'\n'];
         serde_json::to_writer(&mut line, record)?;
@@ -89,8 +74,7 @@ impl Spool {
             let mut file = self.open()?;
             file.lock_shared()?;
             if self.is_current(&file)? {
-                file.write_all(&line)?;
-                return if synced { file.sync_data() } else { Ok(()) };
+                return file.write_all(&line);
             }
         }
     }
@@ -161,18 +145,12 @@ impl Spool {
         }
         file.lock()?;
         if self.is_current(&file)? {
-            let mut n = 0_u32;
-            let mut free = || {
+            let path = |n: u32| self.folder.join(format!("{TAKEN}{n:08}"));
+            let mut n = 1;
+            while path(n).exists() {
                 n += 1;
-                let path = self.folder.join(format!("{TAKEN}{n:08}"));
-                (!path.exists()).then_some(path)
-            };
-            let path = loop {
-                if let Some(path) = free() {
-                    break path;
-                }
-            };
-            fs::rename(self.current(), path)?;
+            }
+            fs::rename(self.current(), path(n))?;
         }
         Ok(())
     }
@@ -243,11 +221,6 @@ pub struct Batch {
 }
 
 impl Batch {
-    /// Says whether nothing was there.
-    pub fn is_empty(&self) -> bool {
-        self.files.is_empty()
-    }
-
     /// Takes the records off the disk: what they ask for is done.
     pub fn done(self) -> io::Result<()> {
         self.files.iter().try_for_each(fs::remove_file)
