@@ -110,7 +110,11 @@ fn leave(
     for read in &hook.read {
         match read {
             Read::Path(path) => record.read.push(path.to_string_lossy().into_owned()),
-            Read::Session(session) => record.session = Some(session.clone().into_owned()),
+            Read::Session(session) => {
+                record.session = Some(session.clone().into_owned());
+                // Which of the client's transcripts it is, only looking at them says.
+                record.sweep = true;
+            }
         }
     }
     if !record.read.is_empty() {

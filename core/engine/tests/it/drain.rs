@@ -25,6 +25,9 @@ struct Payload<'p> {
     session: Cow<'p, str>,
     path: Option<Cow<'p, str>>,
     last: Option<Cow<'p, str>>,
+    /// Whether the session's transcript is to be found by its name.
+    #[serde(default)]
+    locate: bool,
 }
 
 struct AcmeAdapter(AdapterSpec);
@@ -51,6 +54,7 @@ impl Adapter for AcmeAdapter {
     fn hook<'p>(&self, _env: &dyn Env, call: &Call<'p>) -> Result<Hook<'p>, PayloadError> {
         let payload: Payload<'p> =
             serde_json::from_slice(call.payload).map_err(|error| PayloadError::new(error.to_string()))?;
+        let named = payload.locate.then(|| Read::Session(payload.session.clone()));
         Ok(Hook {
             moment: match &*payload.moment {
                 "prompt" => Moment::Prompt,
@@ -65,6 +69,7 @@ impl Adapter for AcmeAdapter {
                 .path
                 .map(|path| Read::Path(Cow::Owned(path.into_owned().into())))
                 .into_iter()
+                .chain(named)
                 .collect(),
             expect: None,
             seen: payload.last.map(Seen::Reply).into_iter().collect(),
@@ -171,6 +176,15 @@ fn the_next_hook_of_any_session_catches_up() {
     let world = World::new();
     world.append("interrupted.jsonl", line("1", "no stop came for this"));
     recorded(&world, &payload("prompt", "t", Some(&world.path("not-there-yet.jsonl")), None));
+    let report = drained(&world, Patience::NONE);
+    assert_eq!((report.stored, report.trouble.len()), (1, 0), "{report:?}");
+}
+
+#[test]
+fn a_session_that_is_named_without_its_transcript_is_looked_for() {
+    let world = World::new();
+    world.append("a.jsonl", line("1", "somewhere in here"));
+    recorded(&world, &serde_json::json!({"moment": "stop", "session": "s", "locate": true}).to_string());
     let report = drained(&world, Patience::NONE);
     assert_eq!((report.stored, report.trouble.len()), (1, 0), "{report:?}");
 }
