@@ -112,6 +112,9 @@ pub(crate) struct Hook {
     /// The client's own name of the moment, where the payload does not say it
     #[arg(value_name = "EVENT")]
     pub(crate) _event: Option<String>,
+    /// The payload, from a client that gives it as an argument; else it is read from standard input
+    #[arg(value_name = "JSON")]
+    pub(crate) _json: Option<String>,
     /// The directory the session started in, where the client's environment says it
     #[arg(long = "project", value_name = "DIR")]
     pub(crate) _project: Option<String>,

@@ -3,28 +3,22 @@
 //! else, whatever happens.
 
 use crate::exit::Exit;
-use crate::settings;
-use crate::settings::Settings;
+use crate::settings::{self, Settings};
 use crate::world::World;
-use anyhow::Result;
 use scrollback_core::{Call, Env as _, Level, Registry, Reply};
-use scrollback_engine::drain::{DrainReport, Draining, Patience};
 use scrollback_engine::hook::{HookCall, Hooked, hook};
-use scrollback_engine::spool::Spool;
-use scrollback_engine::{TailOptions, drain, log};
-use scrollback_store::{Access, Store};
+use scrollback_engine::{drain, log};
 use std::ffi::OsString;
 use std::io::{self, Read as _, Write as _};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
-use std::time::Instant;
 
 /// The most of a payload that is read; of a longer one nothing is understood.
 const LIMIT: u64 = 64 << 20;
 
 /// What an installed line says.
 #[derive(Debug, Default, PartialEq, Eq)]
-struct Line {
+pub(crate) struct Line {
     client: String,
     event: Option<String>,
     json: Option<String>,
@@ -34,9 +28,9 @@ struct Line {
 }
 
 impl Line {
-    /// Reads the arguments behind `hook`. What is not understood is passed: an old program may stand behind a newer
-    /// line.
-    fn of(args: impl Iterator<Item = OsString>) -> Self {
+    /// Reads the arguments behind `hook` or `drain`. What is not understood is passed: an old program may stand behind a
+    /// newer line.
+    pub(crate) fn of(args: impl Iterator<Item = OsString>) -> Self {
         let mut line = Self::default();
         let mut args = args.map(|arg| arg.to_string_lossy().into_owned());
         while let Some(arg) = args.next() {
@@ -58,6 +52,11 @@ impl Line {
         }
         line
     }
+
+    /// Returns the directory of everything that is kept; none if nothing names one.
+    pub(crate) fn data(&self) -> Option<PathBuf> {
+        self.home.clone().or_else(|| Settings::data(&World).ok())
+    }
 }
 
 /// Runs a hook with the arguments behind the word.
@@ -67,7 +66,7 @@ pub(crate) fn run(registry: Option<&Registry>, args: impl Iterator<Item = OsStri
     let line = Line::of(args);
     let done = catch_unwind(AssertUnwindSafe(|| with(registry, |registry| one(registry, &line))));
     let failed = done.unwrap_or_else(|_| {
-        trouble(data(&line).as_deref(), "the hook failed (please report it)");
+        trouble(line.data().as_deref(), "the hook failed (please report it)");
         false
     });
     if failed { Exit::Failed } else { Exit::Done }
@@ -75,7 +74,7 @@ pub(crate) fn run(registry: Option<&Registry>, args: impl Iterator<Item = OsStri
 
 /// Runs one hook; says whether it failed.
 fn one(registry: &Registry, line: &Line) -> bool {
-    let data = data(line);
+    let data = line.data();
     let Some(data) = data.as_deref() else { return false };
     if line.client.is_empty() {
         trouble(Some(data), "the line names no client: expected `hook CLIENT [EVENT]`");
@@ -122,92 +121,14 @@ fn payload() -> io::Result<Vec<u8>> {
     Ok(payload)
 }
 
-fn data(line: &Line) -> Option<PathBuf> {
-    line.home.clone().or_else(|| Settings::data(&World).ok())
-}
-
 fn trouble(data: Option<&Path>, what: &str) {
     if let Some(data) = data {
         log::line(data, World.now(), "hook", what);
     }
 }
 
-/// Runs the drain that a hook started.
-pub(crate) fn drain(registry: Option<&Registry>, args: impl Iterator<Item = OsString>) -> Exit {
-    std::panic::set_hook(Box::new(|_| {}));
-    let line = Line::of(args);
-    let Some(data) = data(&line) else { return Exit::Failed };
-    let data: &Path = &data;
-    // Out of the client's session, so that nothing of how it ends reaches us.
-    let _alone = rustix::process::setsid();
-    let _elsewhere = std::env::set_current_dir("/");
-    let done = catch_unwind(AssertUnwindSafe(|| with(registry, |registry| drained(registry, data))));
-    match done {
-        Ok(Ok(())) => Exit::Done,
-        Ok(Err(error)) => {
-            log::line(data, World.now(), "drain", &format!("{error:#}"));
-            Exit::Failed
-        }
-        Err(_) => {
-            log::line(data, World.now(), "drain", "the drain failed (please report it)");
-            Exit::Failed
-        }
-    }
-}
-
-/// Empties the spool, for as long as hooks fill it.
-fn drained(registry: &Registry, data: &Path) -> Result<()> {
-    let spool = Spool::of(data);
-    while spool.has_some() {
-        // Another drain looks once more before it leaves.
-        let Some(lock) = drain::lock(data)? else { return Ok(()) };
-        let began = Instant::now();
-        let settings = Settings::read(&World)?;
-        let report = empty(registry, &settings, data, Patience::LONG)?;
-        drop(lock);
-        let took = began.elapsed().as_millis();
-        log::line(data, World.now(), "drain", &format!("{} in {took} ms", told(&report)));
-    }
-    Ok(())
-}
-
-/// Does what a drain that did not run left undone, without waiting for anything.
-pub(crate) fn catch_up(registry: &Registry, settings: &Settings) -> Result<()> {
-    let data = &settings.data;
-    if Spool::of(data).has_some()
-        && let Some(_lock) = drain::lock(data)?
-    {
-        let report = empty(registry, settings, data, Patience::NONE)?;
-        log::line(data, World.now(), "tail", &told(&report));
-    }
-    Ok(())
-}
-
-/// Empties the spool once into the store.
-fn empty(registry: &Registry, settings: &Settings, data: &Path, patience: Patience) -> Result<DrainReport> {
-    let mut store = Store::open(&data.join("store.db"), Access::Write)?;
-    let options =
-        TailOptions { raw_all: settings.raw_all, keep_blobs: settings.keep_blobs, ..TailOptions::default() };
-    let draining = Draining { env: &World, registry, options: &options, patience };
-    Ok(draining.run(&mut store, &Spool::of(data))?)
-}
-
-/// Returns what a drain did, on one line.
-fn told(report: &DrainReport) -> String {
-    let DrainReport { records, damaged, sources, bytes, stored, came, missing, trouble } = report;
-    let mut told = format!(
-        "{records} hooks, {damaged} damaged; {sources} transcripts, {bytes} bytes, {stored} events; \
-         announced messages: {came} came, {missing} did not"
-    );
-    for trouble in trouble {
-        told.push_str("; ");
-        told.push_str(trouble);
-    }
-    told
-}
-
 /// Does something with the plugins that were given, or with those that are linked.
-fn with<T>(registry: Option<&Registry>, done: impl FnOnce(&Registry) -> T) -> T {
+pub(crate) fn with<T>(registry: Option<&Registry>, done: impl FnOnce(&Registry) -> T) -> T {
     match registry {
         Some(registry) => done(registry),
         None => done(&Registry::linked().unwrap_or_default()),

@@ -12,6 +12,7 @@
 mod args;
 mod builtin;
 mod command;
+mod drain;
 mod exit;
 mod hook;
 mod maps;
@@ -84,7 +85,7 @@ impl Cli {
         let helps = || rest().any(|arg| arg == "--help" || arg == "-h");
         match args.get(1).and_then(|command| command.to_str()) {
             Some("hook") if !helps() => return hook::run(self.registry.as_ref(), rest()),
-            Some("drain") if !helps() => return hook::drain(self.registry.as_ref(), rest()),
+            Some("drain") if !helps() => return drain::run(self.registry.as_ref(), rest()),
             _ => {}
         }
         let parsed = match args::parse(name, self.version, args.into_iter()) {

@@ -91,8 +91,8 @@ fn one(maps: &Maps, path: &Path) -> Result<(Registry, String), Refused> {
     use scrollback_core::Parser as _;
     use scrollback_parser_jsonl::FieldMap;
     use std::sync::Arc;
-    const TODO: &str = "mend the file or move it away (`docs/field-maps.md` has the keys)";
-    let refused = |at, what: String| Refused { path: path.to_owned(), at, what: format!("{what}; {TODO}") };
+    const REMEDY: &str = "mend the file or move it away (`docs/field-maps.md` has the keys)";
+    let refused = |at, what: String| Refused { path: path.to_owned(), at, what: format!("{what}; {REMEDY}") };
     let bytes = crate::world::read(path).map_err(|error| refused(None, error.to_string()))?;
     let text = String::from_utf8(bytes).map_err(|_| refused(None, "is not UTF-8".to_owned()))?;
     let map = FieldMap::read(&text).map_err(|error| {

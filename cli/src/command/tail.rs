@@ -3,6 +3,7 @@
 use super::Run;
 use super::parse::problem_line;
 use crate::args::Tail;
+use crate::drain;
 use crate::exit::{Ended, Exit};
 use crate::print;
 use anyhow::{Context as _, Result};
@@ -58,10 +59,6 @@ pub(super) fn run(run: &mut Run<'_>, args: &Tail) -> Result<Exit> {
         bar.finish_and_clear();
     }
     let mut report = report?;
-    if !args.dry_run {
-        drop(store);
-        crate::hook::catch_up(run.registry, run.settings)?;
-    }
     // Of these the user is told apart.
     report
         .problems
@@ -79,6 +76,10 @@ pub(super) fn run(run: &mut Run<'_>, args: &Tail) -> Result<Exit> {
     }
     for pattern in &report.unmatched {
         run.complain(&nothing_at(pattern))?;
+    }
+    if !args.dry_run {
+        drop(store);
+        drain::catch_up(run.registry, run.settings)?;
     }
     drop(lock);
     let refused = run.complain_of_maps()?;
