@@ -19,7 +19,10 @@ use std::time::Instant;
 pub(crate) fn run(registry: Option<&Registry>, args: impl Iterator<Item = OsString>) -> Exit {
     std::panic::set_hook(Box::new(|_| {}));
     let line = Line::of(args);
-    let Some(data) = line.data() else { return Exit::Failed };
+    // Absolute, before it goes elsewhere.
+    let Some(data) = line.data().and_then(|data| std::path::absolute(data).ok()) else {
+        return Exit::Failed;
+    };
     let data: &Path = &data;
     // Out of the client's session, so that nothing of how it ends reaches us.
     let _alone = rustix::process::setsid();

@@ -50,3 +50,17 @@ fn a_drain_with_nothing_to_do_leaves_nothing_behind() {
     assert_eq!(hook(&home, &["drain"], b""), (0, String::new()));
     assert!(!home.data().exists());
 }
+
+#[test]
+#[expect(clippy::disallowed_methods, reason = "what a hook left is laid out")]
+fn a_drain_finds_its_directory_wherever_it_is_started() {
+    let home = Home::empty();
+    let root = home.data().parent().unwrap().to_owned();
+    fs::create_dir_all(root.join("kept/spool")).unwrap();
+    fs::write(root.join("kept/spool/current"), "{\"v\":1,\"client\":\"nobody\",\"at\":0}\n").unwrap();
+    let ran = home.program(&["drain", "--home", "kept"]).current_dir(&root).output().unwrap();
+    assert_eq!(ran.status.code(), Some(0));
+    let log = fs::read_to_string(root.join("kept/capture.log")).unwrap();
+    assert!(log.contains("1 hooks, 0 damaged") && log.contains("transcripts of \"nobody\""), "{log}");
+    assert_eq!(fs::read_dir(root.join("kept/spool")).unwrap().count(), 1, "the key alone is left");
+}
