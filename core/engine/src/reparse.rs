@@ -53,10 +53,9 @@ pub fn reparse(
         |row: &SourceRow| raw.contains_key(&row.row) || row.counts.unknown > 0 || row.counts.unreadable > 0;
     let sources: Vec<SourceRow> = store.sources()?.into_iter().filter(wanted).collect();
     let options = TailOptions { again: true, dry_run: false, ..options.clone() };
-    let redactor = Redactor::new();
     let mut gone = Vec::new();
     let mut writer = store.writer()?;
-    let mut reading = Reading::new(env, registry, &redactor, &options, &mut writer);
+    let mut reading = Reading::new(env, registry, Redactor::shared(), &options, &mut writer);
     for row in &sources {
         let records = raw.get(&row.row).map(Vec::as_slice).unwrap_or_default();
         let parser = match registry.parser(&row.parser) {

@@ -196,35 +196,36 @@ pub fn tail(
     options: &TailOptions,
     progress: &mut dyn FnMut(&Progress),
 ) -> Result<TailReport, TailError> {
-    tail_with(env, registry, store, options, &Redactor::new, progress)
+    tail_with(env, registry, store, options, Redactor::shared, progress)
 }
 
-/// Does what [`tail`] does, with the redactor that `redactor` makes.
+/// Does what [`tail`] does, with that redactor, which is asked for only if there is something to read.
 fn tail_with(
     env: &dyn Env,
     registry: &Registry,
     store: &mut Store,
     options: &TailOptions,
-    redactor: &dyn Fn() -> Redactor,
+    redactor: fn() -> &'static Redactor,
     progress: &mut dyn FnMut(&Progress),
 ) -> Result<TailReport, TailError> {
     let started = Instant::now();
     let mut report = TailReport::default();
     let only = options.parser.as_deref().map(|id| registry.parser(id)).transpose()?;
     let mut files = find(env, registry, only, options, &mut report);
-    let known: HashMap<PathBuf, SourceRow> = store
-        .sources()?
-        .into_iter()
-        .filter(|row| row.logical.is_none())
-        .map(|row| (row.path.clone(), row))
-        .collect();
+    let known = by_path(store.sources()?);
     label::settle(env, registry, &known, &mut files, options)?;
     let ahead = changed(env, registry, &known, files, options, &mut report);
     if !ahead.is_empty() {
-        read(env, registry, store, options, &redactor(), &ahead, &mut report, progress)?;
+        read(env, registry, store, options, redactor(), &ahead, &mut report, progress)?;
     }
     report.seconds = started.elapsed().as_secs_f64();
     Ok(report)
+}
+
+/// Returns the sources that are files, by their paths.
+fn by_path(rows: Vec<SourceRow>) -> HashMap<PathBuf, SourceRow> {
+    let files = rows.into_iter().filter(|row| row.logical.is_none());
+    files.map(|row| (row.path.clone(), row)).collect()
 }
 
 /// Does what is to be done, in one transaction after another.
@@ -471,13 +472,12 @@ mod tests {
         let env = Machine(directory.path().to_owned());
         let registry = Registry::default().with_parser(&ACME).unwrap();
         let again = TailOptions { again: true, ..TailOptions::default() };
-        for (first, then) in [
-            (Redactor::none as fn() -> Redactor, Redactor::new as fn() -> Redactor),
-            (Redactor::new, Redactor::none),
-        ] {
+        let none: fn() -> &'static Redactor = || Box::leak(Box::new(Redactor::none()));
+        for (first, then) in [(none, Redactor::shared as fn() -> &'static Redactor), (Redactor::shared, none)]
+        {
             let mut store = Store::open_in_memory().unwrap();
-            let mut read = |options: &TailOptions, redactor: fn() -> Redactor| {
-                let report = tail_with(&env, &registry, &mut store, options, &redactor, &mut |_| {}).unwrap();
+            let mut read = |options: &TailOptions, redactor: fn() -> &'static Redactor| {
+                let report = tail_with(&env, &registry, &mut store, options, redactor, &mut |_| {}).unwrap();
                 (report.stored, report.replaced, stored(&store))
             };
             let (new, _, before) = read(&TailOptions::default(), first);

@@ -1,7 +1,7 @@
 //! Reading transcripts as they grow.
 
 use super::watch::Watch;
-use super::{Ahead, TailError, TailOptions, TailReport, changed, find, label, read};
+use super::{Ahead, TailError, TailOptions, TailReport, by_path, changed, find, label, read};
 use crate::discover;
 use crate::read::Chosen;
 use crate::redact::Redactor;
@@ -29,7 +29,6 @@ pub struct Follower<'a> {
     registry: &'a Registry,
     options: &'a TailOptions,
     only: Option<&'a dyn Parser>,
-    redactor: Redactor,
     watch: Watch,
     /// The files that the last sweep found.
     files: HashMap<PathBuf, Option<&'a dyn Parser>>,
@@ -55,7 +54,6 @@ impl<'a> Follower<'a> {
             registry,
             options,
             only: options.parser.as_deref().map(|id| registry.parser(id)).transpose()?,
-            redactor: Redactor::new(),
             watch: Watch::new(),
             files: HashMap::new(),
             refused: HashMap::new(),
@@ -90,7 +88,7 @@ impl<'a> Follower<'a> {
                 self.registry,
                 store,
                 self.options,
-                &self.redactor,
+                Redactor::shared(),
                 &ahead,
                 &mut report,
                 &mut |_| {},
@@ -122,7 +120,7 @@ impl<'a> Follower<'a> {
     fn sweep(&mut self, store: &Store, report: &mut TailReport) -> Result<Ahead<'a>, TailError> {
         let started = Instant::now();
         let mut files = find(self.env, self.registry, self.only, self.options, report);
-        let known = rows(store.sources()?);
+        let known = by_path(store.sources()?);
         label::settle(self.env, self.registry, &known, &mut files, self.options)?;
         for folder in self.files.keys().filter_map(|file| file.parent()).filter(|folder| !folder.is_dir()) {
             self.watch.forget(folder);
@@ -153,7 +151,7 @@ impl<'a> Follower<'a> {
         for (path, _) in &files {
             known.extend(store.source_row(path, None)?);
         }
-        let known = rows(known);
+        let known = by_path(known);
         label::settle(self.env, self.registry, &known, &mut files, self.options)?;
         // One that is gone by now is the next sweep's.
         files.retain(|(path, _)| path.exists() && self.is_news(path, &known));
@@ -189,11 +187,6 @@ impl<'a> Follower<'a> {
         };
         patterns.iter().filter_map(|pattern| discover::base(self.env, pattern)).collect()
     }
-}
-
-fn rows(rows: Vec<SourceRow>) -> HashMap<PathBuf, SourceRow> {
-    let rows = rows.into_iter().filter(|row| row.logical.is_none());
-    rows.map(|row| (row.path.clone(), row)).collect()
 }
 
 /// Returns the directories in which a file may grow or appear: those of the files, up to where patterns begin.
