@@ -195,9 +195,9 @@ impl Spool {
         self.make_folder()?;
         let mut key = [0; 32];
         File::open("/dev/urandom")?.read_exact(&mut key)?;
-        // Whole or not there: of several that make one at once the first stays.
-        let made = self.folder.join(format!("key-{}", std::process::id()));
-        let mut file = File::options().write(true).create(true).truncate(true).mode(0o600).open(&made)?;
+        // Whole or not there: of several that make one at once, processes or threads, the first stays.
+        let made = self.folder.join(format!("key-{}", blake3::hash(&key).to_hex()));
+        let mut file = File::options().write(true).create_new(true).mode(0o600).open(&made)?;
         file.write_all(&key)?;
         let linked = fs::hard_link(&made, path);
         fs::remove_file(&made)?;
