@@ -1,6 +1,7 @@
 //! What is known of sessions: facts, what waits for an event that is not held, and the projects of directories.
 
 use crate::session::lineage_name;
+use crate::usage::Tokens;
 use crate::{StoreError, Writer, home};
 use rusqlite::{OptionalExtension as _, params};
 use scrollback_core::{EventId, Facts, Timestamp, Usage, Whose};
@@ -297,8 +298,8 @@ impl Writer<'_> {
             match serde_json::from_str(what) {
                 Ok(Pending::Facts(facts)) => self.facts_of(client, session, &facts, None)?,
                 Ok(Pending::Usage { response, model, at, usage }) => {
-                    let model = model.as_deref();
-                    self.put_usage(session, &response, model, at, usage, Some(event))?;
+                    let holder = Some(event);
+                    self.put_usage(Tokens { session, response, model, at, usage, holder })?;
                 }
                 Err(error) => {
                     return Err(StoreError::Content(format!("a waiting fact that does not parse: {error}")));

@@ -1,8 +1,9 @@
 //! What a transaction knows of the store without asking it each time: nobody else writes while it lasts.
 
+use crate::usage::Tokens;
 use crate::{Store, StoreError, Writer};
 use rusqlite::OptionalExtension as _;
-use scrollback_core::{EventId, Usage};
+use scrollback_core::EventId;
 use std::collections::HashMap;
 
 /// What is known in the transaction at hand.
@@ -18,18 +19,7 @@ pub(crate) struct Known {
     /// The event that was put last, and its home.
     last_put: Option<(EventId, i64)>,
     /// The tokens that were put last.
-    pub(crate) last_usage: Option<Tokens>,
-}
-
-/// Tokens of a response, as they were said.
-#[derive(PartialEq, Eq)]
-pub(crate) struct Tokens {
-    pub(crate) session: i64,
-    pub(crate) response: String,
-    pub(crate) model: Option<String>,
-    pub(crate) at: Option<i64>,
-    pub(crate) usage: Usage,
-    pub(crate) held: bool,
+    pub(crate) last_usage: Option<Tokens<'static>>,
 }
 
 impl Known {

@@ -1,12 +1,39 @@
 //! The tokens of responses: put, moved with their event, listed.
 
 use crate::facts::Pending;
-use crate::known::Tokens;
 use crate::write::int;
 use crate::{SessionRow, Store, StoreError, Writer};
 use rusqlite::{Connection, Row, params};
 use scrollback_core::{EventId, Timestamp, Usage, UsageLine, Whose};
 use std::borrow::Cow;
+
+/// The tokens of a response, as they were said.
+pub(crate) struct Tokens<'t> {
+    pub(crate) session: i64,
+    pub(crate) response: Cow<'t, str>,
+    pub(crate) model: Option<Cow<'t, str>>,
+    pub(crate) at: Option<i64>,
+    pub(crate) usage: Usage,
+    /// The event whose session they follow.
+    pub(crate) holder: Option<EventId>,
+}
+
+impl Tokens<'_> {
+    /// Says whether these, said before, leave nothing that `later` adds.
+    fn cover(&self, later: &Tokens<'_>) -> bool {
+        self.session == later.session
+            && self.response == later.response
+            && self.model == later.model
+            && self.usage == later.usage
+            && (self.at == later.at || self.at.is_some() && self.at < later.at)
+            && (self.holder.is_some() || later.holder.is_none())
+    }
+
+    fn into_owned(self) -> Tokens<'static> {
+        let owned = |text: Cow<'_, str>| Cow::Owned(text.into_owned());
+        Tokens { response: owned(self.response), model: self.model.map(owned), ..self }
+    }
+}
 
 impl Writer<'_> {
     /// Puts the tokens of a response; several reports are merged field by field to the largest.
@@ -21,47 +48,27 @@ impl Writer<'_> {
     ) -> Result<(), StoreError> {
         let client = self.store.name_id(client)?;
         let at = at.map(Timestamp::micros);
-        match whose {
-            Whose::Session(name) => {
-                let session = self.session(client, name)?;
-                self.put_usage(session, response, model, at, usage, None)
-            }
-            Whose::HolderOf(event) => {
-                if let Some(session) = self.home_of(*event)? {
-                    return self.put_usage(session, response, model, at, usage, Some(*event));
+        let (response, model) = (Cow::Borrowed(response), model.map(Cow::Borrowed));
+        let (session, holder) = match whose {
+            Whose::Session(name) => (self.session(client, name)?, None),
+            Whose::HolderOf(event) => match self.home_of(*event)? {
+                Some(session) => (session, Some(*event)),
+                None => {
+                    return self.wait_for(client, *event, &Pending::Usage { response, model, at, usage });
                 }
-                let response = Cow::Borrowed(response);
-                let usage = Pending::Usage { response, model: model.map(Cow::Borrowed), at, usage };
-                self.wait_for(client, *event, &usage)
-            }
-        }
+            },
+        };
+        self.put_usage(Tokens { session, response, model, at, usage, holder })
     }
 
     /// Puts the tokens of a response of a session. What is said once more changes nothing: a client may write them
     /// with every block of the response.
-    pub(crate) fn put_usage(
-        &mut self,
-        session: i64,
-        response: &str,
-        model: Option<&str>,
-        at: Option<i64>,
-        usage: Usage,
-        holder: Option<EventId>,
-    ) -> Result<(), StoreError> {
-        if self.known.last_usage.as_ref().is_some_and(|last| {
-            last.session == session
-                && last.response == response
-                && last.model.as_deref() == model
-                && last.usage == usage
-                && (last.at == at || last.at.is_some() && last.at < at)
-                && (last.held || holder.is_none())
-        }) {
+    pub(crate) fn put_usage(&mut self, tokens: Tokens<'_>) -> Result<(), StoreError> {
+        if self.known.last_usage.as_ref().is_some_and(|last| last.cover(&tokens)) {
             return Ok(());
         }
-        put_usage(&self.store.conn, session, response, model, at, usage, holder)?;
-        let (response, model) = (response.to_owned(), model.map(str::to_owned));
-        let held = holder.is_some();
-        self.known.last_usage = Some(Tokens { session, response, model, at, usage, held });
+        put(&self.store.conn, &tokens)?;
+        self.known.last_usage = Some(tokens.into_owned());
         Ok(())
     }
 }
@@ -80,15 +87,8 @@ impl Store {
     }
 }
 
-fn put_usage(
-    conn: &Connection,
-    session: i64,
-    response: &str,
-    model: Option<&str>,
-    at: Option<i64>,
-    usage: Usage,
-    holder: Option<EventId>,
-) -> Result<(), StoreError> {
+fn put(conn: &Connection, tokens: &Tokens<'_>) -> Result<(), StoreError> {
+    let usage = tokens.usage;
     let number = |n: Option<u64>| n.map(int);
     conn.prepare_cached(
         "INSERT INTO usage (session, response, model, at, input, output, cache_read, cache_write, reasoning, holder)
@@ -104,16 +104,16 @@ fn put_usage(
          holder = coalesce(holder, excluded.holder)",
     )?
     .execute(params![
-        session,
-        response,
-        model,
-        at,
+        tokens.session,
+        tokens.response,
+        tokens.model,
+        tokens.at,
         number(usage.input),
         number(usage.output),
         number(usage.cache_read),
         number(usage.cache_write),
         number(usage.reasoning),
-        holder.map(|id| id.as_bytes().to_vec()),
+        tokens.holder.map(|id| id.as_bytes().to_vec()),
     ])?;
     Ok(())
 }
@@ -127,12 +127,13 @@ pub(crate) fn move_usage(conn: &Connection, holder: &[u8], to: i64) -> Result<()
         )?
         .query_map(params![holder, to], |row| Ok((row.get(0)?, usage_line(row, "", "")?)))?
         .collect::<Result<_, _>>()?;
-    let id = <[u8; 16]>::try_from(holder).ok().map(EventId::from_bytes);
+    let holder = <[u8; 16]>::try_from(holder).ok().map(EventId::from_bytes);
     for (from, line) in rows {
         conn.prepare_cached("DELETE FROM usage WHERE session = ?1 AND response = ?2")?
             .execute(params![from, line.response])?;
+        let (response, model) = (line.response.into(), line.model.map(Cow::Owned));
         let at = line.at.map(Timestamp::micros);
-        put_usage(conn, to, &line.response, line.model.as_deref(), at, line.usage, id)?;
+        put(conn, &Tokens { session: to, response, model, at, usage: line.usage, holder })?;
     }
     Ok(())
 }
