@@ -245,3 +245,13 @@ fn the_tables_of_clients_are_what_is_linked() {
     assert_eq!(first_cells(&page("docs/clients.md"), "# Clients"), linked, "docs/clients.md");
     assert_eq!(first_cells(&page("README.md"), "## Clients"), linked, "README.md");
 }
+
+#[test]
+fn what_the_readme_shows_of_the_samples_is_what_they_give() {
+    let shown = blocks(&page("README.md")).0;
+    let shown: Vec<&(String, String)> = shown.iter().filter(|(language, _)| language == "text").collect();
+    let [(_, block)] = shown[..] else { panic!("{} blocks", shown.len()) };
+    let lines: Vec<&str> = block.lines().collect();
+    let told = sandbox().well(&["demo"]);
+    assert_eq!(excerpt(&lines, &told), Ok(()), "{told}");
+}
