@@ -1,6 +1,6 @@
 //! What knows a client's hooks and settings.
 
-use crate::{Env, Plan, PlanError};
+use crate::{Env, Memos, Plan, PlanError};
 use std::borrow::Cow;
 use std::path::{Path, PathBuf};
 use thiserror::Error;
@@ -94,15 +94,28 @@ pub enum McpEntry {
     },
 }
 
-/// What should stand in a client's settings. Nothing wanted is an uninstall.
+/// What should become of one half of an installation.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Half<T> {
+    /// It stays as it is, there or not.
+    Leave,
+    /// Nothing of ours stands there.
+    Absent,
+    /// This stands there.
+    Stand(T),
+}
+
+/// What should stand in a client's settings. Both halves absent is an uninstall.
 #[derive(Debug, Clone, Copy)]
 pub struct Wanted<'w> {
     /// Where.
     pub level: Level,
-    /// The hook line, or none.
-    pub hook: Option<&'w HookLine>,
-    /// The MCP entry, or none.
-    pub mcp: Option<&'w McpEntry>,
+    /// The hook line.
+    pub hook: Half<&'w HookLine>,
+    /// The MCP entry.
+    pub mcp: Half<&'w McpEntry>,
+    /// What the journal holds.
+    pub memos: &'w Memos,
 }
 
 /// What stands in a client's settings.

@@ -208,8 +208,8 @@ mod text;
 mod time;
 
 pub use adapter::{
-    Adapter, AdapterSpec, Call, Hook, HookLine, Host, Level, Limit, McpEntry, Moment, Outcome, PayloadError,
-    Presence, Read, Reply, Seen, Standing, Unit, Wanted,
+    Adapter, AdapterSpec, Call, Half, Hook, HookLine, Host, Level, Limit, McpEntry, Moment, Outcome,
+    PayloadError, Presence, Read, Reply, Seen, Standing, Unit, Wanted,
 };
 pub use env::Env;
 pub use event::{Attachment, Body, By, Data, Event, InjectedBy, NoticeClass, Order, Origin, Role, Turn};
@@ -221,7 +221,7 @@ pub use parser::{
     Decoder, Homes, LineParser, Parser, ParserSpec, Probe, Quiet, Record, Rows, Schema, Score, Shape, Source,
     Tier, Unreadable,
 };
-pub use plan::{Plan, PlanError, Step};
+pub use plan::{Memos, Plan, PlanError, Step};
 pub use registry::{DuplicateId, Registry, Unknown};
 pub use said::{Events, MapMemory, Memory, Said, Whose, Withdraw};
 pub use sink::{Batch, Change, Delivery, Limits, Sink, SinkError, SinkSpec, What};

@@ -1,5 +1,6 @@
 //! A change of the machine as a value.
 
+use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::path::PathBuf;
 use thiserror::Error;
@@ -23,8 +24,11 @@ pub enum Step {
         before: Option<Vec<u8>>,
         /// What shall stand there; `None` takes the file away.
         after: Option<Vec<u8>>,
-        /// Directories to make first.
+        /// Directories to make first, the outermost first. They go again with the file, if they are empty then.
         mkdir: Vec<PathBuf>,
+        /// What a later plan for this file wants to know, in the adapter's own words; kept in the journal in the
+        /// place of what was there. `None` when nothing of ours is left in the file.
+        memo: Option<String>,
     },
     /// A command of the client's own is run; it is looked up when the plan is carried out.
     Run {
@@ -41,7 +45,12 @@ pub enum Step {
     },
     /// Only the user can do this.
     Tell(String),
+    /// The user should know this; there is nothing left to do about it.
+    Note(String),
 }
+
+/// What earlier plans left in the journal: the memo of each file, by the path the plan named.
+pub type Memos = BTreeMap<PathBuf, String>;
 
 /// Why no plan could be made.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]

@@ -13,6 +13,11 @@
 //! file's own white space inside an empty container, if the memo is lost or somebody wrote there since. A comment is
 //! never taken out, but one inside a value, or in a TOML block or on a line, that goes as a whole.
 //!
+//! # For adapters
+//!
+//! [`Opened`] reads a file through the machine a plugin sees and gives the step of a plan; [`hooks`] edits the object of
+//! hooks that several clients share, and [`shell`] writes the line they run and knows it again.
+//!
 //! # Errors
 //!
 //! An [`EditError`] has line and column: of the byte that does not parse, of the second of two equal keys, of the
@@ -83,10 +88,14 @@
 
 mod error;
 mod given;
+pub mod hooks;
 mod json;
 mod list;
 mod memo;
 mod node;
+mod project;
+mod settings;
+pub mod shell;
 mod style;
 mod text;
 mod toml;
@@ -95,4 +104,6 @@ mod value;
 pub use error::EditError;
 pub use json::Json;
 pub use memo::Memo;
+pub use project::project;
+pub use settings::{Opened, Settings};
 pub use toml::Toml;

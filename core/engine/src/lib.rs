@@ -4,8 +4,11 @@
 //! parser's decoder say what each record says, takes secrets out ([`redact`]) and puts events and the source's
 //! mark into the store in one transaction. [`parse`] is the one way without a store.
 //!
+//! [`apply`] carries out the plans of adapters.
+//!
 //! This crate reads files; the clock and the environment come through [`scrollback_core::Env`].
 
+pub mod apply;
 pub mod discover;
 pub mod drain;
 pub mod hook;

@@ -11,8 +11,7 @@ use std::path::Path;
 ///
 /// If one differs, or is missing.
 pub fn check(parser: &dyn Parser, folder: &str) {
-    #[expect(clippy::disallowed_methods, reason = "how a person asks a test to write goldens")]
-    let bless = std::env::var_os("SCROLLBACK_BLESS").is_some_and(|value| value == "1");
+    let bless = blessing();
     let world = World::new(folder);
     let mut wrong = Vec::new();
     for path in fixtures(folder) {
@@ -41,6 +40,12 @@ pub fn check(parser: &dyn Parser, folder: &str) {
         "goldens differ; SCROLLBACK_BLESS=1 writes them anew, to be read as a diff:\n{}",
         wrong.join("\n")
     );
+}
+
+/// Says whether goldens are to be written.
+pub(crate) fn blessing() -> bool {
+    #[expect(clippy::disallowed_methods, reason = "how a person asks a test to write goldens")]
+    std::env::var_os("SCROLLBACK_BLESS").is_some_and(|value| value == "1")
 }
 
 /// Returns the lines that `scrollback parse` gives for a fixture.

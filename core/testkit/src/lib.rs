@@ -105,12 +105,20 @@
 //! Fixtures are read on a [`World`]: a machine whose user is `dev`, whose clock stands and whose environment is empty, so
 //! that goldens are the same everywhere.
 //!
+//! # An adapter and its laws
+//!
+//! [`adapter_laws!`] makes the tests of [`adapter`] for an adapter. Its fixtures are `homes/NAME/…`, home directories
+//! with settings as people have them (each is tried with other line endings, with a byte-order mark, with tabs, without
+//! a final newline), and `payloads/NAME.json`, what the client sends, each with its golden `NAME.hook`.
+//!
 //! # More than laws
 //!
 //! A test of one's own reads lines with a [`Reader`]: it keeps what was said of each, and can stop and go on
 //! ([`Reader::resume`]).
 
+pub mod adapter;
 pub mod golden;
+mod home;
 pub mod parser;
 mod reading;
 mod world;
@@ -133,6 +141,27 @@ macro_rules! parser_laws {
             #[test]
             fn $law() {
                 $crate::parser::$law(&$parser, concat!(env!("CARGO_MANIFEST_DIR"), "/", $fixtures));
+            }
+        )+
+    };
+}
+
+/// Makes one test of each law, for an adapter (a constant expression or static) over the fixtures in a folder of the
+/// crate.
+#[macro_export]
+macro_rules! adapter_laws {
+    ($adapter:expr, $fixtures:literal) => {
+        $crate::adapter_laws!(@law $adapter, $fixtures,
+            planning_writes_nothing, a_second_install_changes_nothing, an_uninstall_gives_the_bytes_back,
+            what_others_wrote_stays, malformed_settings_are_refused, a_program_may_lie_anywhere,
+            one_level_is_enough, nobody_home_is_left_alone, payloads_never_panic, payloads_mean_what_was_agreed,
+            replies_are_what_the_client_takes);
+    };
+    (@law $adapter:expr, $fixtures:literal, $($law:ident),+) => {
+        $(
+            #[test]
+            fn $law() {
+                $crate::adapter::$law(&$adapter, concat!(env!("CARGO_MANIFEST_DIR"), "/", $fixtures));
             }
         )+
     };

@@ -10,6 +10,7 @@ use std::path::{Path, PathBuf};
 #[derive(Debug, Clone)]
 pub struct World {
     root: PathBuf,
+    current: PathBuf,
     vars: BTreeMap<String, String>,
     now: Timestamp,
 }
@@ -19,13 +20,21 @@ impl World {
     pub fn new(root: impl Into<PathBuf>) -> Self {
         // 2026-11-30T20:00:00Z.
         let now = Timestamp::from_millis(1_796_068_800_000).unwrap_or_else(|_| unreachable!());
-        Self { root: root.into(), vars: BTreeMap::new(), now }
+        let root = root.into();
+        Self { current: root.clone(), root, vars: BTreeMap::new(), now }
     }
 
     /// Sets an environment variable.
     #[must_use]
     pub fn var(mut self, name: &str, value: impl Into<String>) -> Self {
         self.vars.insert(name.to_owned(), value.into());
+        self
+    }
+
+    /// Sets the directory the command is run in; the home directory otherwise.
+    #[must_use]
+    pub fn current_dir(mut self, directory: impl Into<PathBuf>) -> Self {
+        self.current = directory.into();
         self
     }
 
@@ -47,7 +56,7 @@ impl Env for World {
     }
 
     fn current_dir(&self) -> Option<PathBuf> {
-        Some(self.root.clone())
+        Some(self.current.clone())
     }
 
     fn login(&self) -> Option<String> {
