@@ -10,6 +10,7 @@ mod follow;
 mod guide;
 mod ids;
 mod injected;
+mod install;
 mod registry;
 mod scaffold;
 mod secrets;

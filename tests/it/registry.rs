@@ -12,12 +12,19 @@ const CORE: [&str; 7] = ["inventory", "jiff", "serde", "serde_json", "sha2", "th
 const EDIT: [&str; 6] = ["scrollback-core", "serde", "serde_json", "thiserror", "toml", "toml_parser"];
 /// What a parser may use.
 const PARSER: [&str; 3] = ["scrollback-core", "serde", "serde_json"];
+/// What an adapter may use.
+const ADAPTER: [&str; 4] = ["scrollback-core", "scrollback-edit", "serde", "serde_json"];
 /// What the parser of field maps may use beside that: its maps are TOML, given to it as text; their errors are typed.
 const MAPS: [&str; 2] = ["thiserror", "toml"];
 
 /// Returns the folders of parsers.
 fn folders() -> BTreeSet<String> {
-    let entries = std::fs::read_dir(scrollback_tests::root().join("parsers")).unwrap();
+    folders_of("parsers")
+}
+
+/// Returns the folders of one kind of plugin.
+fn folders_of(kind: &str) -> BTreeSet<String> {
+    let entries = std::fs::read_dir(scrollback_tests::root().join(kind)).unwrap();
     let mut folders: BTreeSet<String> = entries
         .map(Result::unwrap)
         .filter(|entry| entry.path().is_dir())
@@ -58,6 +65,28 @@ fn every_parser_is_linked() {
         .map(|plugin| text(plugin, "id").to_owned())
         .collect();
     assert_eq!(linked, folders(), "cli/src/builtin.rs names a crate for each folder of parsers/");
+}
+
+#[test]
+fn every_adapter_is_linked_and_keeps_the_laws() {
+    let registry = Registry::linked().unwrap();
+    let linked: BTreeSet<String> = registry.adapters().map(|it| it.spec().client.to_string()).collect();
+    assert_eq!(
+        linked,
+        folders_of("adapters"),
+        "cli/src/builtin.rs names a crate for each folder of adapters/"
+    );
+    for folder in linked {
+        let path = scrollback_tests::root().join("adapters").join(&folder);
+        let manifest = std::fs::read_to_string(path.join("Cargo.toml")).unwrap();
+        assert!(manifest.contains(&format!("name = \"scrollback-adapter-{folder}\"")), "{manifest}");
+        let laws = std::fs::read_to_string(path.join("tests/laws.rs")).unwrap();
+        assert!(laws.contains("scrollback_testkit::adapter_laws!("), "{laws}");
+        let adapter = registry.adapter(&folder).unwrap();
+        if let Some(parser) = &adapter.spec().parser {
+            assert!(registry.parser(parser).is_ok(), "{folder} names the parser {parser}");
+        }
+    }
 }
 
 #[test]
@@ -102,6 +131,9 @@ fn crates_depend_downwards() {
     for folder in folders() {
         let more: &[&str] = if folder == "jsonl" { &MAPS } else { &[] };
         none_but(&format!("scrollback-parser-{folder}"), &[&PARSER[..], more].concat());
+    }
+    for folder in folders_of("adapters") {
+        none_but(&format!("scrollback-adapter-{folder}"), &ADAPTER);
     }
     let ours = |name: &str| -> BTreeSet<&str> {
         all[name].iter().map(String::as_str).filter(|it| it.starts_with("scrollback-")).collect()
