@@ -1,5 +1,9 @@
 //! The command line. Help text is written here and nowhere else.
 
+mod install;
+
+pub(crate) use install::{Doctor, Given, Install, Setup, Status, Uninstall, Which};
+
 use crate::times::Moment;
 use clap::{Args, CommandFactory as _, FromArgMatches as _, Parser, Subcommand, ValueEnum};
 use clap_complete::Shell;
@@ -89,6 +93,31 @@ pub(crate) enum Command {
     /// Writes a crate that reads a made-up format, with a transcript, its laws and a program of its own: it passes
     /// before you change anything. Nothing that exists is overwritten.
     New(New),
+    /// Have every client found here record its sessions by itself
+    ///
+    /// Shows what would change in the clients' settings, asks, and writes it: a hook that a client runs when a session
+    /// starts, a prompt is given, a turn stops and a session ends. Every other byte of the settings stays as it is,
+    /// and what was there is kept beside it as `.bak`. Run again it changes nothing.
+    Setup(Setup),
+    /// Have one client record its sessions by itself
+    ///
+    /// As `setup`, for one client. With `--mcp-url` it also gets the entry of an MCP server elsewhere.
+    Install(Install),
+    /// Take out of the clients' settings what `setup` put there
+    ///
+    /// Out of the user's settings and those of the project here. The settings are then what they were before, and
+    /// what was recorded stays.
+    Uninstall(Uninstall),
+    /// Say what is installed, and whether everything that was recorded has arrived
+    ///
+    /// For each client: where it is, which hooks stand in its settings and whether their program is there; the last
+    /// event, what of its transcripts is not read yet, how long its hooks took; and what the last drain did.
+    Status(Status),
+    /// Try the installed hooks
+    ///
+    /// Runs each installed line as the client would, in a shell with next to no environment, and waits until what it
+    /// left is in the store. Leaves with 3 if one does not arrive or something is missing.
+    Doctor(Doctor),
     /// Take in what a client tells its hook
     ///
     /// It is what an installed line calls, with the client's payload on standard input. It leaves a record for the

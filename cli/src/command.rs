@@ -3,9 +3,11 @@
 mod completions;
 mod coverage;
 mod demo;
+mod doctor;
 mod expand;
 mod export;
 mod follow;
+mod install;
 mod lines;
 mod new;
 mod parse;
@@ -16,6 +18,7 @@ mod search;
 mod sessions;
 mod show;
 mod stats;
+mod status;
 mod tail;
 mod tool;
 mod transcript;
@@ -76,6 +79,11 @@ impl Run<'_> {
             Command::Plugins(args) => plugins::run(self, args),
             Command::Demo => demo::run(self),
             Command::New(args) => new::run(self, args),
+            Command::Setup(args) => install::setup(self, args),
+            Command::Install(args) => install::install(self, args),
+            Command::Uninstall(args) => install::uninstall(self, args),
+            Command::Status(args) => status::run(self, args),
+            Command::Doctor(args) => doctor::run(self, args),
             // They are taken in before the command line is read.
             Command::Hook(_) | Command::Drain(_) => Ok(Exit::Done),
             Command::Completions(args) => completions::run(self, args),

@@ -80,11 +80,15 @@ fn empty(registry: &Registry, settings: &Settings, data: &Path, patience: Patien
 
 /// Returns what a drain did, on one line.
 fn told(report: &DrainReport) -> String {
-    let DrainReport { records, damaged, sources, bytes, stored, came, missing, trouble } = report;
+    let DrainReport { records, damaged, sources, bytes, stored, came, missing, tried, trouble } = report;
     let mut told = format!(
         "{records} hooks, {damaged} damaged; {sources} transcripts, {bytes} bytes, {stored} events; \
          announced messages: {came} came, {missing} did not"
     );
+    for session in tried {
+        told.push_str("; tried: ");
+        told.push_str(session);
+    }
     for trouble in trouble {
         told.push_str("; ");
         told.push_str(trouble);

@@ -32,7 +32,10 @@ impl Exit {
                 "Done. A search that finds nothing, and a reader that closes the pipe, are no failures."
             }
             Self::Failed => "Failed, or something was refused.",
-            Self::Missing => "`coverage`: something is missing, behind, not readable or not understood.",
+            Self::Missing => {
+                "Something is missing: `coverage`, `status --check` and `doctor` found it; `setup` and `install` are done \
+                 but for what only you can do, or for what this version does not have yet."
+            }
             Self::Usage => "The command line, or a setting, is not understood.",
             Self::Later => "Another process is writing; try again later.",
         }

@@ -12,6 +12,7 @@ use std::ffi::OsString;
 use std::io::{self, Read as _, Write as _};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
+use std::time::Instant;
 
 /// The most of a payload that is read; of a longer one nothing is understood.
 const LIMIT: u64 = 64 << 20;
@@ -60,11 +61,11 @@ impl Line {
 }
 
 /// Runs a hook with the arguments behind the word.
-pub(crate) fn run(registry: Option<&Registry>, args: impl Iterator<Item = OsString>) -> Exit {
+pub(crate) fn run(registry: Option<&Registry>, args: impl Iterator<Item = OsString>, began: Instant) -> Exit {
     // A panic's message would be the client's to show.
     std::panic::set_hook(Box::new(|_| {}));
     let line = Line::of(args);
-    let done = catch_unwind(AssertUnwindSafe(|| with(registry, |registry| one(registry, &line))));
+    let done = catch_unwind(AssertUnwindSafe(|| with(registry, |registry| one(registry, &line, began))));
     let failed = done.unwrap_or_else(|_| {
         trouble(line.data().as_deref(), "the hook failed (please report it)");
         false
@@ -73,7 +74,7 @@ pub(crate) fn run(registry: Option<&Registry>, args: impl Iterator<Item = OsStri
 }
 
 /// Runs one hook; says whether it failed.
-fn one(registry: &Registry, line: &Line) -> bool {
+fn one(registry: &Registry, line: &Line, began: Instant) -> bool {
     let data = line.data();
     let Some(data) = data.as_deref() else { return false };
     if line.client.is_empty() {
@@ -92,6 +93,7 @@ fn one(registry: &Registry, line: &Line) -> bool {
         client: &line.client,
         call: Call { event: line.event.as_deref(), level: line.level, payload: &payload },
         directory: line.project.as_deref(),
+        began,
         off: settings::is_off(&World),
     };
     let Hooked { reply, ring, trouble: what } = hook(&World, registry, data, &call);
@@ -138,6 +140,10 @@ pub(crate) fn with<T>(registry: Option<&Registry>, done: impl FnOnce(&Registry) 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use scrollback_core::{
+        Adapter, AdapterSpec, Env, Limit, Moment, Outcome, PayloadError, Plan, PlanError, Presence, Standing,
+        Wanted,
+    };
 
     fn line(args: &[&str]) -> Line {
         Line::of(args.iter().map(OsString::from))
@@ -165,5 +171,62 @@ mod tests {
         );
         assert_eq!(line(&[]), Line::default());
         assert_eq!(line(&["--home"]), Line::default());
+    }
+
+    /// An adapter that fails at whatever it is asked.
+    struct Panics;
+
+    static SPEC: AdapterSpec = AdapterSpec::new("panics", "Panics", &[Level::User]);
+
+    impl Adapter for Panics {
+        fn spec(&self) -> &AdapterSpec {
+            &SPEC
+        }
+
+        fn detect(&self, _env: &dyn Env) -> Presence {
+            panic!("detect")
+        }
+
+        fn standing(&self, _env: &dyn Env) -> Result<Vec<Standing>, PlanError> {
+            panic!("standing")
+        }
+
+        fn plan(&self, _env: &dyn Env, _wanted: &Wanted<'_>) -> Result<Plan, PlanError> {
+            panic!("plan")
+        }
+
+        fn hook<'p>(
+            &self,
+            _env: &dyn Env,
+            _call: &Call<'p>,
+        ) -> Result<scrollback_core::Hook<'p>, PayloadError> {
+            panic!("hook")
+        }
+
+        fn probe(&self, _session: &str, _cwd: &Path) -> String {
+            panic!("probe")
+        }
+
+        fn reply<'c>(&self, _call: &Call<'_>, _outcome: Outcome<'c>) -> Reply<'c> {
+            panic!("reply")
+        }
+
+        fn limit(&self, _moment: Moment) -> Limit {
+            panic!("limit")
+        }
+    }
+
+    #[test]
+    fn a_panic_is_logged_and_the_client_goes_on() {
+        static PANICS: Panics = Panics;
+        let registry = Registry::default().with_adapter(&PANICS).unwrap();
+        let data = tempfile::tempdir().unwrap();
+        let args = ["panics", "Stop", "{}", "--home", data.path().to_str().unwrap()].map(OsString::from);
+        let told = std::panic::take_hook();
+        let exit = run(Some(&registry), args.into_iter(), Instant::now());
+        std::panic::set_hook(told);
+        assert_eq!(exit, Exit::Done);
+        let lines = log::lines(data.path());
+        assert!(lines.len() == 1 && lines[0].contains("the hook failed"), "{lines:?}");
     }
 }

@@ -15,9 +15,11 @@ mod command;
 mod drain;
 mod exit;
 mod hook;
+mod installed;
 mod maps;
 mod name;
 mod print;
+mod program;
 mod reference;
 mod settings;
 mod snippet;
@@ -31,6 +33,7 @@ use crate::exit::Exit;
 use scrollback_core::Registry;
 use std::ffi::OsString;
 use std::process::ExitCode;
+use std::time::Instant;
 
 /// Runs the command line this process was given, under the name `scrollback` and with what is linked.
 pub fn main() -> ExitCode {
@@ -78,13 +81,14 @@ impl Cli {
     }
 
     fn run_from(self, args: impl Iterator<Item = OsString>) -> Exit {
+        let began = Instant::now();
         let name = self.name.unwrap_or(args::NAME);
         let args: Vec<OsString> = args.collect();
         // A client waits for it: before anything else is made.
         let rest = || args.iter().skip(2).cloned();
         let helps = || rest().any(|arg| arg == "--help" || arg == "-h");
         match args.get(1).and_then(|command| command.to_str()) {
-            Some("hook") if !helps() => return hook::run(self.registry.as_ref(), rest()),
+            Some("hook") if !helps() => return hook::run(self.registry.as_ref(), rest(), began),
             Some("drain") if !helps() => return drain::run(self.registry.as_ref(), rest()),
             _ => {}
         }

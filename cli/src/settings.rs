@@ -74,6 +74,12 @@ impl Settings {
         directory(env, "XDG_DATA_HOME", ".local/share")
     }
 
+    /// Returns the data directory if the environment names it, as a line must that is run elsewhere.
+    pub(crate) fn named(&self, env: &dyn Env) -> Option<String> {
+        let named = ["XDG_DATA_HOME", HOME.name].iter().any(|name| env.var(name).is_some());
+        named.then(|| self.data.to_string_lossy().into_owned())
+    }
+
     /// Returns where the store is.
     pub(crate) fn store(&self) -> PathBuf {
         self.data.join("store.db")

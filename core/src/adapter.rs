@@ -118,13 +118,25 @@ pub struct Wanted<'w> {
     pub memos: &'w Memos,
 }
 
+/// A hook of ours as it stands in a client's settings.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct StandingHook {
+    /// The client's name of the moment.
+    pub event: String,
+    /// The line the client's shell runs, as it is written there.
+    pub line: String,
+    /// The program the line names: an absolute path, or a bare name that is looked up on `PATH`. None if the line
+    /// cannot be read.
+    pub program: Option<PathBuf>,
+}
+
 /// What stands in a client's settings.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Standing {
     /// Where.
     pub level: Level,
-    /// Whether hooks of ours are there.
-    pub hook: bool,
+    /// The hooks of ours, in the file's order.
+    pub hooks: Vec<StandingHook>,
     /// Whether an MCP entry of ours is there.
     pub mcp: bool,
     /// Whether they are what this version would write.
@@ -301,6 +313,10 @@ pub trait Adapter: Send + Sync {
 
     /// Says what a payload means. Must not panic, whatever the payload.
     fn hook<'p>(&self, env: &dyn Env, call: &Call<'p>) -> Result<Hook<'p>, PayloadError>;
+
+    /// Returns a payload as the client sends it when a session of that id starts in that directory, before there is
+    /// a transcript: what a trial of an installed line gives on standard input.
+    fn probe(&self, session: &str, cwd: &Path) -> String;
 
     /// Returns what the client expects to be printed after `outcome`.
     fn reply<'c>(&self, call: &Call<'_>, outcome: Outcome<'c>) -> Reply<'c>;

@@ -209,7 +209,7 @@ mod time;
 
 pub use adapter::{
     Adapter, AdapterSpec, Call, Half, Hook, HookLine, Host, Level, Limit, McpEntry, Moment, Outcome,
-    PayloadError, Presence, Read, Reply, Seen, Standing, Unit, Wanted,
+    PayloadError, Presence, Read, Reply, Seen, Standing, StandingHook, Unit, Wanted,
 };
 pub use env::Env;
 pub use event::{Attachment, Body, By, Data, Event, InjectedBy, NoticeClass, Order, Origin, Role, Turn};

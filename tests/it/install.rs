@@ -62,7 +62,7 @@ fn the_clients_own_command_writes_the_users_entry() {
         assert_eq!(servers(), json!({"scrollback": written, "weather": other}));
         assert_eq!(plan(Half::Stand(entry)), Plan::default());
         let standing = ClaudeCode.standing(&world).unwrap();
-        assert!(standing.len() == 1 && standing[0].mcp && !standing[0].hook, "{standing:?}");
+        assert!(standing.len() == 1 && standing[0].mcp && standing[0].hooks.is_empty(), "{standing:?}");
     }
     // A later step that fails brings back what was removed.
     let backup = std::fs::read_to_string(home.join(".claude.json.bak")).unwrap();

@@ -88,6 +88,13 @@ fn path_of(path: Cow<'_, str>) -> Cow<'_, Path> {
     }
 }
 
+/// Returns the payload of a session that starts.
+pub(crate) fn probe(session: &str, cwd: &Path) -> String {
+    let (event, source) = ("SessionStart", "startup");
+    serde_json::json!({ "hook_event_name": event, "source": source, "session_id": session, "cwd": cwd })
+        .to_string()
+}
+
 /// Returns what the client expects: nothing, or at a session's start and at a prompt what the model is to know.
 pub(crate) fn reply<'c>(call: &Call<'_>, outcome: Outcome<'c>) -> Reply<'c> {
     let failed = matches!(outcome, Outcome::Failed(_));

@@ -26,7 +26,7 @@ pub(crate) fn standing(env: &dyn Env) -> Result<Vec<Standing>, PlanError> {
         if !places.is_empty() || !servers.is_empty() {
             standing.push(Standing {
                 level,
-                hook: !places.is_empty(),
+                hooks: hooks::standing(&places),
                 mcp: !servers.is_empty(),
                 current: places.is_empty() || is_current(&places)?,
             });

@@ -104,7 +104,7 @@ fn an_older_line_is_replaced_where_it_stands_and_a_second_one_goes() {
     }});
     fs::write(machine.at(".claude/settings.json"), old.to_string()).unwrap();
     let standing = ClaudeCode.standing(&machine.world).unwrap();
-    assert!(standing[0].hook && !standing[0].current, "{standing:?}");
+    assert!(!standing[0].hooks.is_empty() && !standing[0].current, "{standing:?}");
     let hook = HookLine { program: "/opt/scrollback".into(), args: vec![] };
     let plan = machine.plan(Level::User, Half::Stand(&hook), Half::Leave).unwrap();
     let [Step::Edit { after: Some(after), .. }] = &plan.steps[..] else { panic!("{plan:?}") };

@@ -10,6 +10,7 @@ use scrollback_core::{
     Adapter, AdapterSpec, Call, Env, Hook, Level, Limit, Moment, Outcome, PayloadError, Plan, PlanError,
     Presence, Reply, Standing, Unit, Wanted,
 };
+use std::path::Path;
 
 static SPEC: AdapterSpec =
     AdapterSpec::new("codex", "Codex", &[Level::User, Level::Project]).variables(&["CODEX_HOME"]);
@@ -37,6 +38,10 @@ impl Adapter for Codex {
 
     fn hook<'p>(&self, _env: &dyn Env, call: &Call<'p>) -> Result<Hook<'p>, PayloadError> {
         hook::hook(call)
+    }
+
+    fn probe(&self, session: &str, cwd: &Path) -> String {
+        hook::probe(session, cwd)
     }
 
     fn reply<'c>(&self, call: &Call<'_>, outcome: Outcome<'c>) -> Reply<'c> {

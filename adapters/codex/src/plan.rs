@@ -68,7 +68,7 @@ pub(crate) fn standing(env: &dyn Env) -> Result<Vec<Standing>, PlanError> {
         let (places, mcp) = (files.ours(), mcp::stands(&files.config.file));
         if !places.is_empty() || mcp {
             let current = places.is_empty() || is_current(&places)?;
-            standing.push(Standing { level, hook: !places.is_empty(), mcp, current });
+            standing.push(Standing { level, hooks: hooks::standing(&places), mcp, current });
         }
     }
     Ok(standing)

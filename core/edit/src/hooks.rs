@@ -2,6 +2,7 @@
 //! `{"hooks": {"Stop": [{"matcher": …, "hooks": [{"type": "command", "command": …, "timeout": …}]}]}}`.
 
 use crate::{EditError, Settings, shell};
+use scrollback_core::StandingHook;
 use serde::Serialize;
 use serde_json::Value;
 
@@ -67,6 +68,16 @@ pub fn ours(file: &impl Settings, client: &str) -> Vec<Place> {
         }
     }
     places
+}
+
+/// Returns handlers of ours as an adapter tells of them.
+pub fn standing(places: &[Place]) -> Vec<StandingHook> {
+    let hook = |place: &Place| StandingHook {
+        event: place.event.clone(),
+        line: place.command.clone(),
+        program: shell::program(&place.command),
+    };
+    places.iter().map(hook).collect()
 }
 
 /// Returns what a handler runs: its command, and the arguments of one that no shell runs.

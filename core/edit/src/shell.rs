@@ -6,6 +6,7 @@
 
 use scrollback_core::{HookLine, PlanError};
 use std::borrow::Cow;
+use std::path::PathBuf;
 
 /// What ends a line, whatever became of the program before it.
 const END: &str = "; exit 0";
@@ -57,6 +58,13 @@ pub fn calls(text: &str, client: &str) -> bool {
     })
 }
 
+/// Returns the program a line of ours runs, as the line names it.
+pub fn program(text: &str) -> Option<PathBuf> {
+    let words = words(text);
+    let hook = words.iter().position(|word| word == "hook")?;
+    words.get(hook.checked_sub(1)?).map(PathBuf::from)
+}
+
 /// Says whether a program is called scrollback, or something with it.
 pub fn is_ours(program: &str) -> bool {
     program.rsplit(['/', '\\']).next().is_some_and(|name| name.contains("scrollback"))
@@ -105,6 +113,7 @@ mod tests {
                 let text = line(&wanted, "codex", "Stop", tail).unwrap();
                 assert_eq!(read(&text, "codex", "Stop", tail), Some(wanted), "{text}");
                 assert!(calls(&text, "codex"), "{text}");
+                assert_eq!(super::program(&text), Some(program.into()), "{text}");
                 assert!(!calls(&text, "claude-code"), "{text}");
                 assert_eq!(read(&text, "codex", "SessionEnd", tail), None);
                 assert_eq!(read(&text.replace("exit 0", "exit 1"), "codex", "Stop", tail), None);

@@ -105,6 +105,18 @@ pub fn memos(data: &Path) -> Result<Memos, ApplyError> {
     Ok(Journal::open(data)?.memos())
 }
 
+/// Takes away the backups that were made and are still what they were; returns which.
+pub fn drop_backups(data: &Path) -> Result<Vec<PathBuf>, ApplyError> {
+    if !Journal::place(data).exists() {
+        return Ok(Vec::new());
+    }
+    let _lock = lock(data)?;
+    let mut journal = Journal::open(data)?;
+    let gone = journal.drop_backups()?;
+    journal.save(data)?;
+    Ok(gone)
+}
+
 /// Returns a plan as people read it: the files' changes as a unified diff, commands behind a `$`.
 pub fn diff(plan: &Plan) -> String {
     let picture = plan.steps.iter().map(|step| match step {
@@ -126,7 +138,8 @@ fn edit_diff(path: &Path, before: Option<&[u8]>, after: Option<&[u8]>) -> String
     diff.unified_diff().context_radius(3).header(&name(before), &name(after)).to_string()
 }
 
-fn line_of(program: &str, args: &[OsString]) -> String {
+/// Returns a command as one types it.
+pub fn line_of(program: &str, args: &[OsString]) -> String {
     let words = args.iter().map(|arg| {
         let word = arg.to_string_lossy();
         let plain =

@@ -11,8 +11,8 @@ use crate::source::stat;
 use crate::spool::{Spool, SpoolRecord};
 use crate::tail::{TailError, TailOptions, TailReport};
 use rooted::Rooted;
-use scrollback_core::{Adapter, Env, Parser, Registry};
-use scrollback_store::{Store, StoreError};
+use scrollback_core::{Adapter, Env, Parser, Registry, Timestamp};
+use scrollback_store::{Hooked, Store, StoreError};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::{self, File, TryLockError};
 use std::io;
@@ -56,6 +56,8 @@ pub struct DrainReport {
     pub came: u64,
     /// Messages that were announced and did not come while it waited; the next reading may find them.
     pub missing: u64,
+    /// Trials of an installed line that arrived, by their session.
+    pub tried: Vec<String>,
     /// What was refused or failed.
     pub trouble: Vec<String>,
 }
@@ -73,6 +75,9 @@ pub enum DrainError {
     #[error(transparent)]
     Store(#[from] StoreError),
 }
+
+/// How the session of a trial begins: no client gives a session such an id.
+pub const TRIAL: &str = "scrollback-trial-";
 
 /// Starts the drain of a data directory, unless one runs. It inherits nothing of the client's: no pipe, no
 /// terminal; it outlives it.
@@ -145,6 +150,7 @@ impl Draining<'_> {
             }
             report.records = batch.records.len() as u64;
             report.damaged = batch.damaged + batch.newer;
+            remember(store, batch.records.get(known..).unwrap_or_default())?;
             self.look(store, &key, &mut work, &mut report)?;
             work.awaited.retain(|awaited| !awaited.came);
             let now = Instant::now();
@@ -162,6 +168,10 @@ impl Draining<'_> {
 
     /// Takes in what one record asks for.
     fn accept(&self, record: &SpoolRecord, work: &mut Work, report: &mut DrainReport) {
+        if let Some(session) = record.session.as_ref().filter(|session| session.starts_with(TRIAL)) {
+            report.tried.push(session.clone());
+            return;
+        }
         let Some((adapter, parser)) = self.of(&record.client) else {
             report.trouble.push(format!("no parser reads the transcripts of {:?}", record.client));
             return;
@@ -247,6 +257,17 @@ impl Draining<'_> {
         }
         Ok(())
     }
+}
+
+/// Keeps how long the hooks took.
+fn remember(store: &mut Store, records: &[SpoolRecord]) -> Result<(), StoreError> {
+    let mut writer = store.writer()?;
+    for record in records {
+        if let (Some(took), Ok(at)) = (record.took, Timestamp::from_micros(record.at)) {
+            writer.hooked(&record.client, Hooked { at, took: Duration::from_micros(took) })?;
+        }
+    }
+    writer.commit()
 }
 
 /// What is to be done.

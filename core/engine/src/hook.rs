@@ -6,6 +6,7 @@ use scrollback_core::{Adapter, Call, Env, Hook, Host, Moment, Outcome, Read, Reg
 use std::collections::BTreeMap;
 use std::io;
 use std::path::Path;
+use std::time::Instant;
 
 /// A client's call of our line.
 #[derive(Debug, Clone, Copy)]
@@ -16,6 +17,8 @@ pub struct HookCall<'a> {
     pub call: Call<'a>,
     /// The directory the session started in, if the line gives it.
     pub directory: Option<&'a str>,
+    /// When the program started.
+    pub began: Instant,
     /// Whether capture is off in the client's environment.
     pub off: bool,
 }
@@ -126,6 +129,7 @@ fn leave(
             }
         }
     }
+    record.took = u64::try_from(given.began.elapsed().as_micros()).ok();
     spool.append(&record)
 }
 

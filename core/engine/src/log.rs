@@ -14,6 +14,13 @@ pub fn path(data: &Path) -> PathBuf {
     data.join("capture.log")
 }
 
+/// Returns the lines that are kept, the oldest first; none if there is no log.
+pub fn lines(data: &Path) -> Vec<String> {
+    let read = |path: PathBuf| fs::read(path).map(|bytes| String::from_utf8_lossy(&bytes).into_owned());
+    let kept = [read(data.join("capture.log.1")), read(path(data))];
+    kept.iter().flatten().flat_map(|text| text.lines()).map(str::to_owned).collect()
+}
+
 /// Writes a line: when, who, what. That it cannot be written is nobody's trouble.
 pub fn line(data: &Path, now: Timestamp, who: &str, what: &str) {
     let path = path(data);

@@ -28,6 +28,9 @@ pub struct SpoolRecord {
     pub event: Option<String>,
     /// When the hook ran, in microseconds since 1970.
     pub at: i64,
+    /// How long the hook took until now, in microseconds.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub took: Option<u64>,
     /// The session, as the payload names it: of a sub-agent perhaps its parent's.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub session: Option<String>,

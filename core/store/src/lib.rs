@@ -14,6 +14,7 @@ mod error;
 mod event;
 mod facts;
 mod home;
+mod hooked;
 mod known;
 mod memory;
 mod open;
@@ -32,6 +33,7 @@ mod words;
 mod write;
 
 pub use error::StoreError;
+pub use hooked::Hooked;
 pub use memory::SourceMemory;
 pub use open::{Access, Store};
 pub use query::{Query, QueryError};

@@ -75,6 +75,7 @@ const MIGRATIONS: [&str; 1] = [
         kind TEXT NOT NULL, version TEXT, block INTEGER, at INTEGER, size INTEGER, UNIQUE (digest, client, why));
     CREATE TABLE raw_chunk (raw INTEGER NOT NULL, n INTEGER NOT NULL, size INTEGER NOT NULL, data BLOB NOT NULL, PRIMARY KEY (raw, n)) WITHOUT ROWID;
     CREATE TABLE change (pos INTEGER PRIMARY KEY, n INTEGER NOT NULL, event INTEGER, session INTEGER, what INTEGER NOT NULL);
+    CREATE TABLE hooked (client TEXT NOT NULL, at INTEGER NOT NULL, took INTEGER NOT NULL, PRIMARY KEY (client, at)) WITHOUT ROWID;
     CREATE TABLE directory (path TEXT PRIMARY KEY, project INTEGER) WITHOUT ROWID;
     CREATE VIRTUAL TABLE words USING fts5 (
         text, parts, tokens, content = '', contentless_delete = 1, tokenize = 'unicode61 remove_diacritics 2');

@@ -5,8 +5,8 @@ use crate::home::{Home, done, edits, entries, write};
 use proptest::prelude::*;
 use proptest::test_runner::{Config, TestRunner};
 use scrollback_core::{
-    Adapter, Call, Env as _, Half, HookLine, Level, McpEntry, Memos, Moment, Outcome, Plan, PlanError,
-    Presence, Step, Wanted,
+    Adapter, Call, Env as _, Half, HookLine, Host, Level, McpEntry, Memos, Moment, Outcome, Plan, PlanError,
+    Presence, Read, Step, Wanted,
 };
 use scrollback_engine::apply::check;
 use std::fs;
@@ -98,7 +98,13 @@ pub fn a_second_install_changes_nothing(adapter: &dyn Adapter, folder: &str) {
         let standing = adapter.standing(&home.world);
         let standing = standing.unwrap_or_else(|error| panic!("{}: {error}", home.name));
         let [at] = &standing[..] else { panic!("{}, {level:?}: {standing:?}", home.name) };
-        assert!(at.level == level && at.hook && at.current, "{}: {standing:?}", home.name);
+        let program = Some(Path::new("/opt/scrollback/bin/scrollback"));
+        assert!(
+            at.hooks.iter().all(|hook| hook.program.as_deref() == program),
+            "{}: {standing:?}",
+            home.name
+        );
+        assert!(at.level == level && !at.hooks.is_empty() && at.current, "{}: {standing:?}", home.name);
     });
 }
 
@@ -232,7 +238,7 @@ pub fn a_program_may_lie_anywhere(adapter: &dyn Adapter, folder: &str) {
                 let standing = adapter.standing(&home.world);
                 let standing = standing.unwrap_or_else(|error| panic!("{}: {error}", home.name));
                 assert!(
-                    standing.len() == 1 && standing[0].hook && standing[0].current,
+                    standing.len() == 1 && !standing[0].hooks.is_empty() && standing[0].current,
                     "{program}: {standing:?}"
                 );
                 let again = home.plan(adapter, *level, Half::Stand(&line), Half::Leave);
@@ -365,6 +371,21 @@ pub fn payloads_mean_what_was_agreed(adapter: &dyn Adapter, folder: &str) {
         }
         assert_eq!(done(&golden, fs::read_to_string(&golden)), text, "{}", golden.display());
     }
+}
+
+/// A trial is a session that starts where it says, and asks for no transcript to be read.
+///
+/// # Panics
+///
+/// If it is not.
+pub fn a_trial_is_a_session_that_starts(adapter: &dyn Adapter, folder: &str) {
+    let (world, cwd) = (World::new(folder), Path::new("/srv/it's a \"project\""));
+    let payload = adapter.probe("trial-1", cwd);
+    let hook = adapter.hook(&world, &call(payload.as_bytes())).unwrap_or_else(|error| panic!("{error}"));
+    assert_eq!(hook.session.as_deref(), Some("trial-1"));
+    assert_eq!(hook.cwd.as_deref(), Some(cwd));
+    assert_eq!((hook.moment, hook.host, hook.seen.len()), (Moment::SessionStart, Host::Own, 0));
+    assert!(!hook.read.iter().any(|read| matches!(read, Read::Path(_))), "{:?}", hook.read);
 }
 
 /// A reply is empty, or one JSON object where the client takes text for the model; standard error stays empty, and

@@ -155,7 +155,7 @@ macro_rules! adapter_laws {
             planning_writes_nothing, a_second_install_changes_nothing, an_uninstall_gives_the_bytes_back,
             what_others_wrote_stays, malformed_settings_are_refused, a_program_may_lie_anywhere,
             one_level_is_enough, nobody_home_is_left_alone, payloads_never_panic, payloads_mean_what_was_agreed,
-            replies_are_what_the_client_takes);
+            replies_are_what_the_client_takes, a_trial_is_a_session_that_starts);
     };
     (@law $adapter:expr, $fixtures:literal, $($law:ident),+) => {
         $(

@@ -167,6 +167,20 @@ impl Journal {
         }
     }
 
+    /// Takes away every backup that is still what it was, and forgets all.
+    pub(super) fn drop_backups(&mut self) -> Result<Vec<PathBuf>, ApplyError> {
+        let mut gone = Vec::new();
+        for (path, digest_of) in self.files.values_mut().flat_map(|entry| std::mem::take(&mut entry.backups))
+        {
+            if fs::read(&path).is_ok_and(|bytes| digest(&bytes) == digest_of) {
+                fs::remove_file(&path).map_err(|error| ApplyError::io(&path, error))?;
+                gone.push(path);
+            }
+        }
+        self.files.retain(|_, entry| entry.memo.is_some());
+        Ok(gone)
+    }
+
     pub(super) fn save(&self, data: &Path) -> Result<(), ApplyError> {
         let path = Self::place(data);
         let bytes = serde_json::to_vec_pretty(self)

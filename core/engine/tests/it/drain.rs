@@ -16,7 +16,7 @@ use std::borrow::Cow;
 use std::fs;
 use std::path::Path;
 use std::thread;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 /// What the client tells its hook.
 #[derive(Deserialize)]
@@ -76,6 +76,10 @@ impl Adapter for AcmeAdapter {
         })
     }
 
+    fn probe(&self, session: &str, _cwd: &Path) -> String {
+        format!("{{\"session\":\"{session}\"}}")
+    }
+
     fn reply<'c>(&self, _call: &Call<'_>, outcome: Outcome<'c>) -> Reply<'c> {
         match outcome {
             Outcome::Failed(_) => Reply { failed: true, ..Reply::default() },
@@ -98,7 +102,7 @@ fn payload(moment: &str, session: &str, path: Option<&Path>, last: Option<&str>)
 
 fn call(world: &World, payload: &[u8], off: bool) -> Hooked {
     let call = Call { event: None, level: None, payload };
-    let given = HookCall { client: "acme", call, directory: None, off };
+    let given = HookCall { client: "acme", call, directory: None, began: Instant::now(), off };
     hook(world, &registry(), &world.root().join("data"), &given)
 }
 
@@ -262,6 +266,7 @@ fn rubbish_leaves_nothing_and_fails_nobody() {
         client: "nobody",
         call: Call { event: None, level: None, payload: b"{}" },
         directory: None,
+        began: Instant::now(),
         off: false,
     };
     let done = hook(&world, &registry(), &world.root().join("data"), &of_nobody);
