@@ -44,6 +44,7 @@ impl<'r> Installed<'r> {
                 problems.push(format!("{level}: not what this version writes; `{name} setup` renews it"));
             }
         }
+        problems.extend(standing.iter().flat_map(|at| at.hindered.iter().cloned()));
         let hooked = |at: &&Standing| !at.hooks.is_empty();
         if standing.iter().filter(hooked).count() > 1 {
             problems

@@ -141,6 +141,8 @@ pub struct Standing {
     pub mcp: bool,
     /// Whether they are what this version would write.
     pub current: bool,
+    /// What keeps the hooks from running though they stand, in words for the user.
+    pub hindered: Vec<String>,
 }
 
 /// Where in a session a hook comes.

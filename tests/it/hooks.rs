@@ -30,6 +30,20 @@ fn set_up(machine: Sandbox) -> Sandbox {
     machine
 }
 
+/// Returns what a look at everything says, in which nothing must be amiss but that Codex's user has reviewed nothing.
+fn checked(machine: &Sandbox, how: &[&str]) -> String {
+    let ran = machine.run(how);
+    let all = format!("{}{}", ran.stdout, ran.stderr);
+    assert_eq!(ran.code, 3, "{all}");
+    let amiss: Vec<&str> =
+        all.lines().filter(|line| line.contains("hooks.json wait for your review")).collect();
+    assert_eq!(amiss.len(), 1, "{all}");
+    for word in ["not there", "setup` ", "not read", "did not arrive"] {
+        assert!(!all.contains(word), "{word}: {all}");
+    }
+    all
+}
+
 /// Returns the line of Claude Code's event.
 fn line(machine: &Sandbox, event: &str) -> String {
     let settings = fs::read(machine.home().join(".claude/settings.json")).unwrap();
@@ -114,12 +128,12 @@ fn every_installed_line_arrives_wherever_the_program_lies() {
     fs::create_dir_all(&odd).unwrap();
     let odd = sandbox().var("SCROLLBACK_HOME", odd.to_str().unwrap());
     for machine in [machine(), set_up(odd)] {
-        let tried = machine.well(&["doctor"]);
+        let tried = checked(&machine, &["doctor"]);
         assert_eq!(tried.matches("7 of 7 hooks arrived").count(), 2, "{tried}");
         for event in ["SessionStart", "Stop", "SessionEnd"] {
             assert_eq!(fire(&machine, &line(&machine, event), b"{}"), 0);
         }
-        let status = machine.well(&["status", "--check"]);
+        let status = checked(&machine, &["status", "--check"]);
         assert!(status.contains("of the last 7 hooks, half took under"), "{status}");
         // A trial is no session.
         assert_eq!(machine.well(&["sessions"]).matches("trial").count(), 0);
@@ -129,7 +143,7 @@ fn every_installed_line_arrives_wherever_the_program_lies() {
 #[test]
 fn a_program_that_is_gone_or_cannot_run_keeps_every_turn_going_and_is_said() {
     let machine = machine();
-    machine.well(&["status", "--check"]);
+    checked(&machine, &["status", "--check"]);
     let program = machine.data().join("bin/scrollback-under-test");
     let modes = fs::metadata(&program).unwrap().permissions();
     let rows = row("s", 1, "xylophone");
@@ -152,7 +166,7 @@ fn a_program_that_is_gone_or_cannot_run_keeps_every_turn_going_and_is_said() {
         assert_eq!(mended.code, 0, "{mended:?}");
         assert_eq!(fs::metadata(&program).unwrap().permissions(), modes);
         machine.run(&["tail"]);
-        machine.well(&["status", "--check"]);
+        checked(&machine, &["status", "--check"]);
     }
     assert_eq!(found(&machine, "xylophone"), 1);
 }

@@ -12,8 +12,8 @@ const CORE: [&str; 7] = ["inventory", "jiff", "serde", "serde_json", "sha2", "th
 const EDIT: [&str; 6] = ["scrollback-core", "serde", "serde_json", "thiserror", "toml", "toml_parser"];
 /// What a parser may use.
 const PARSER: [&str; 3] = ["scrollback-core", "serde", "serde_json"];
-/// What an adapter may use.
-const ADAPTER: [&str; 4] = ["scrollback-core", "scrollback-edit", "serde", "serde_json"];
+/// What an adapter may use; digests where a client keeps digests of hooks.
+const ADAPTER: [&str; 5] = ["scrollback-core", "scrollback-edit", "serde", "serde_json", "sha2"];
 /// What the parser of field maps may use beside that: its maps are TOML, given to it as text; their errors are typed.
 const MAPS: [&str; 2] = ["thiserror", "toml"];
 

@@ -29,6 +29,7 @@ pub(crate) fn standing(env: &dyn Env) -> Result<Vec<Standing>, PlanError> {
                 hooks: hooks::standing(&places),
                 mcp: !servers.is_empty(),
                 current: places.is_empty() || is_current(&places)?,
+                hindered: if places.is_empty() { Vec::new() } else { hindered(&settings) },
             });
         }
     }
@@ -126,6 +127,14 @@ fn plugin(settings: &Json) -> Option<String> {
     found.map(|(name, _)| name.clone())
 }
 
+/// Says whether the client takes a file: 2.1.332 was seen to skip one with a comment, "Invalid or malformed JSON".
+fn is_strict(settings: &[u8]) -> bool {
+    serde_json::from_slice::<serde::de::IgnoredAny>(
+        settings.strip_prefix(b"\xef\xbb\xbf").unwrap_or(settings),
+    )
+    .is_ok()
+}
+
 fn hook_steps(
     env: &dyn Env,
     level: Level,
@@ -137,13 +146,24 @@ fn hook_steps(
     let mut settings = Opened::<Json>::read(env, path, memos)?;
     let wanted = line.map(handlers).transpose()?.unwrap_or_default();
     let change = settings.edit(|file| hooks::stand(file, CLIENT, &wanted))?;
-    let off = settings.file.value(&["disableAllHooks"]) == Some(Value::Bool(true));
-    let place = settings.path().display().to_string();
+    let hindered = if change.put { hindered(&settings) } else { Vec::new() };
     plan.steps.extend(settings.step(env, line.is_some())?);
-    if change.put && off {
-        plan.steps.push(Step::Tell(format!(
-            "{place} has \"disableAllHooks\": true; no hook runs until you take that out"
-        )));
-    }
+    plan.steps.extend(hindered.into_iter().map(Step::Tell));
     Ok(())
+}
+
+/// Returns what in the settings keeps hooks from running.
+fn hindered(settings: &Opened<Json>) -> Vec<String> {
+    let place = settings.path().display();
+    let mut hindered = Vec::new();
+    if settings.file.finish().is_some_and(|bytes| !is_strict(&bytes)) {
+        hindered.push(format!(
+            "{place} has comments or trailing commas; Claude Code skips such a file as a whole, and no hook runs until \
+             they are out"
+        ));
+    }
+    if settings.file.value(&["disableAllHooks"]) == Some(Value::Bool(true)) {
+        hindered.push(format!("{place} has \"disableAllHooks\": true; no hook runs until you take that out"));
+    }
+    hindered
 }

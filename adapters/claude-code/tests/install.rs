@@ -5,7 +5,7 @@
 
 use scrollback_adapter_claude_code::ClaudeCode;
 use scrollback_core::{Adapter as _, Half, HookLine, Level, McpEntry, Memos, Plan, PlanError, Step, Wanted};
-use scrollback_engine::apply::memos;
+use scrollback_engine::apply::{apply, memos};
 use scrollback_testkit::World;
 use serde_json::{Value, json};
 use std::fs;
@@ -136,6 +136,13 @@ fn a_plugin_is_noticed_and_switched_off_hooks_are_told() {
         matches!(&steps[..], [Step::Edit { .. }, Step::Tell(text)] if text.contains("disableAllHooks")),
         "{steps:?}"
     );
+    fs::write(&settings, "{\n  // mine\n}").unwrap();
+    let plan = install().unwrap();
+    let told = |text: &String| text.contains("comments or trailing commas");
+    assert!(matches!(&plan.steps[..], [Step::Edit { .. }, Step::Tell(text)] if told(text)), "{plan:?}");
+    apply(&plan, &machine.world, &machine.root.path().join("data")).unwrap();
+    let standing = ClaudeCode.standing(&machine.world).unwrap();
+    assert!(matches!(&standing[0].hindered[..], [text] if told(text)), "{standing:?}");
 }
 
 #[test]

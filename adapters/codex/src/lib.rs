@@ -4,6 +4,7 @@ mod hook;
 mod mcp;
 mod places;
 mod plan;
+mod trust;
 mod wire;
 
 use scrollback_core::{

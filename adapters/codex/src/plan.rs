@@ -2,6 +2,7 @@
 
 use crate::mcp;
 use crate::places::{self, CLIENT};
+use crate::trust;
 use scrollback_core::{Env, Half, HookLine, Level, Memos, Plan, PlanError, Presence, Standing, Step, Wanted};
 use scrollback_edit::hooks::{self, Change, Handler, Place};
 use scrollback_edit::{Json, Opened, Settings, Toml, shell};
@@ -63,15 +64,43 @@ impl Files {
 /// Returns what of ours stands at each level.
 pub(crate) fn standing(env: &dyn Env) -> Result<Vec<Standing>, PlanError> {
     let mut standing = Vec::new();
+    let user = Files::read(env, Level::User, &Memos::new())?;
     for level in [Level::User, Level::Project] {
         let Some(files) = Files::read(env, level, &Memos::new())? else { continue };
         let (places, mcp) = (files.ours(), mcp::stands(&files.config.file));
         if !places.is_empty() || mcp {
             let current = places.is_empty() || is_current(&places)?;
-            standing.push(Standing { level, hooks: hooks::standing(&places), mcp, current });
+            let hindered = match &user {
+                Some(user) if !places.is_empty() => hindered(&user.config, &files),
+                _ => Vec::new(),
+            };
+            standing.push(Standing { level, hooks: hooks::standing(&places), mcp, current, hindered });
         }
     }
     Ok(standing)
+}
+
+/// Returns what keeps the hooks of those files from running, as the user's file says.
+fn hindered(user: &Opened<Toml>, files: &Files) -> Vec<String> {
+    let mut hindered: Vec<String> = switched_off(user).into_iter().collect();
+    hindered.extend(trust::hindered(&user.file, files.hooks.path(), &hooks::ours(&files.hooks.file, CLIENT)));
+    hindered.extend(trust::hindered(
+        &user.file,
+        files.config.path(),
+        &hooks::ours(&files.config.file, CLIENT),
+    ));
+    hindered
+}
+
+/// Says that the user's file switches hooks off, if it does.
+fn switched_off(user: &Opened<Toml>) -> Option<String> {
+    let off = |key| user.file.value(&["features", key]) == Some(Value::Bool(false));
+    (off("hooks") || off("codex_hooks")).then(|| {
+        format!(
+            "{} switches hooks off under [features]; none runs until you take that out",
+            user.path().display()
+        )
+    })
 }
 
 /// Says whether the handlers are what this version would write for the program the first of them names.
@@ -142,15 +171,10 @@ pub(crate) fn plan(env: &dyn Env, wanted: &Wanted<'_>) -> Result<Plan, PlanError
     }
     if let Some(user) = &mut user {
         for key in &trust {
-            user.config.edit(|file| file.remove(&["hooks", "state", key]))?;
+            user.config.edit(|file| file.remove(&trust::path(key)))?;
         }
-        let off = |key| user.config.file.value(&["features", key]) == Some(Value::Bool(false));
-        if !tells.is_empty() && matches!(wanted.hook, Half::Stand(_)) && (off("hooks") || off("codex_hooks"))
-        {
-            tells.push(format!(
-                "{} switches hooks off under [features]; none runs until you take that out",
-                user.config.path().display()
-            ));
+        if !tells.is_empty() && matches!(wanted.hook, Half::Stand(_)) {
+            tells.extend(switched_off(&user.config));
         }
     }
     for files in [user, project].into_iter().flatten() {
@@ -241,19 +265,7 @@ fn edit_file<F: Settings>(
                 .iter()
                 .any(|it| (&it.event, it.group, it.handler) == (&place.event, place.group, place.handler))
         });
-        trust.extend(gone.map(|place| key(opened.path(), place)));
+        trust.extend(gone.map(|place| trust::key(opened.path(), place)));
     }
     Ok(change)
-}
-
-/// Returns the key the client keeps a handler's trust under: by its place.
-fn key(path: &Path, place: &Place) -> String {
-    let mut event = String::new();
-    for char in place.event.chars() {
-        if char.is_ascii_uppercase() && !event.is_empty() {
-            event.push('_');
-        }
-        event.push(char.to_ascii_lowercase());
-    }
-    format!("{}:{event}:{}:{}", path.display(), place.group, place.handler)
 }
