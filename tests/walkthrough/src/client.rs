@@ -2,11 +2,12 @@
 
 mod claude_code;
 mod codex;
+mod hooks;
 pub(crate) mod install;
 mod sandbox;
 mod terminal;
 
-pub(crate) use sandbox::{How, Running, Sandbox, until};
+pub(crate) use sandbox::{How, PROJECT, Running, Sandbox, until};
 pub(crate) use terminal::Terminal;
 
 use anyhow::Result;
@@ -84,6 +85,14 @@ impl Client {
         match self {
             Self::ClaudeCode => claude_code::print(to, prompt),
             Self::Codex => codex::print(to, last, prompt),
+        }
+    }
+
+    /// Returns the arguments, before all others, that have hooks run which nobody reviewed: a review is a person's.
+    pub(crate) fn unreviewed(self) -> &'static [&'static str] {
+        match self {
+            Self::ClaudeCode => &[],
+            Self::Codex => &["--dangerously-bypass-hook-trust"],
         }
     }
 

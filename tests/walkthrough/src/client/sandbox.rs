@@ -1,8 +1,9 @@
 //! A machine of its own for each walkthrough: a home, a project, a store, and an environment made from nothing.
 
+use super::hooks::Before;
 use super::{Client, To};
 use crate::files;
-use anyhow::{Context as _, Result, bail};
+use anyhow::{Context as _, Result, bail, ensure};
 use std::cell::RefCell;
 use std::ffi::OsString;
 use std::fs::{self, File};
@@ -16,6 +17,9 @@ const PATIENCE: Duration = Duration::from_secs(60);
 /// How often it is looked whether something has happened.
 pub(super) const LOOK: Duration = Duration::from_millis(25);
 
+/// The folder that the client works in unless another is named.
+pub(crate) const PROJECT: &str = "demo";
+
 /// How sessions come into the store: a machine is set up for it, and asked to record by it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
 pub(crate) enum How {
@@ -23,6 +27,8 @@ pub(crate) enum How {
     Tail,
     /// By following them while it works.
     Follow,
+    /// By the client's hooks, set up once for the user.
+    Hooks,
 }
 
 /// What a program gave.
@@ -43,6 +49,8 @@ pub(crate) struct Sandbox {
     how: How,
     /// What follows the transcripts, for [`How::Follow`], until everything is recorded.
     following: RefCell<Option<Following>>,
+    /// What the client's settings were, for [`How::Hooks`].
+    before: Option<Before>,
     /// The client's program.
     binary: PathBuf,
     /// `scrollback`.
@@ -70,12 +78,13 @@ impl Sandbox {
             let temporary = tempfile::Builder::new().prefix("walk").tempdir()?;
             (temporary.path().to_owned(), Some(temporary))
         };
-        let sandbox = Self {
+        let mut sandbox = Self {
             root,
             _temporary: temporary,
             client,
             how,
             following: RefCell::new(None),
+            before: None,
             binary: clients.join(client.pinned().program),
             program: program.to_owned(),
             base: base.to_owned(),
@@ -83,8 +92,10 @@ impl Sandbox {
         fs::create_dir_all(sandbox.project())?;
         fs::create_dir_all(sandbox.temporary())?;
         client.set_up(&sandbox.home(), &sandbox.project(), base)?;
-        if how == How::Follow {
-            sandbox.follow()?;
+        match how {
+            How::Tail => {}
+            How::Follow => sandbox.follow()?,
+            How::Hooks => sandbox.before = Some(sandbox.set_up_hooks()?),
         }
         Ok(sandbox)
     }
@@ -101,7 +112,17 @@ impl Sandbox {
 
     /// Returns the directory that the client works in.
     pub(crate) fn project(&self) -> PathBuf {
-        self.home().join("demo")
+        self.home().join(PROJECT)
+    }
+
+    /// Gives a prompt to a new session in another project, and wants it to go well.
+    pub(crate) fn prompt_in(&self, project: &str, prompt: &str) -> Result<Ran> {
+        let project = self.home().join(project);
+        fs::create_dir_all(&project)?;
+        let args = self.client.print(To::New, None, prompt);
+        let ran = self.start_in(&project, self.first(), &args)?.wait()?;
+        ensure!(ran.code == Some(0), "the client left with {:?}\n{}\n{}", ran.code, ran.stdout, ran.stderr);
+        Ok(ran)
     }
 
     /// Returns the directory for temporary files.
@@ -136,15 +157,45 @@ impl Sandbox {
             .current_dir(self.project());
     }
 
+    /// Gives a command the client's environment: it knows nothing of the store.
+    pub(super) fn within_client(&self, command: &mut Command) {
+        self.within(command);
+        command.env_remove("SCROLLBACK_HOME").envs(self.environment());
+    }
+
+    /// Returns the arguments before all others of the client.
+    pub(super) fn first(&self) -> &'static [&'static str] {
+        if self.how == How::Hooks { self.client.unreviewed() } else { &[] }
+    }
+
     /// Starts the client in print mode and does not wait.
     pub(crate) fn start(&self, args: &[OsString]) -> Result<Running> {
+        self.start_with(self.first(), args)
+    }
+
+    /// Runs the client in print mode, with the hooks that were reviewed.
+    pub(crate) fn run_reviewed(&self, args: &[OsString]) -> Result<Ran> {
+        self.start_with(&[], args)?.wait()
+    }
+
+    /// Says whether the client's hooks record.
+    pub(crate) fn has_hooks(&self) -> bool {
+        self.how == How::Hooks
+    }
+
+    fn start_with(&self, first: &[&str], args: &[OsString]) -> Result<Running> {
+        self.start_in(&self.project(), first, args)
+    }
+
+    fn start_in(&self, directory: &Path, first: &[&str], args: &[OsString]) -> Result<Running> {
         let stdout = self.root.join("stdout");
         let stderr = self.root.join("stderr");
         let mut command = files::command(&self.binary);
-        self.within(&mut command);
+        self.within_client(&mut command);
         command
+            .args(first)
             .args(args)
-            .envs(self.environment())
+            .current_dir(directory)
             .stdin(Stdio::null())
             .stdout(File::create(&stdout)?)
             .stderr(File::create(&stderr)?);
@@ -208,6 +259,10 @@ impl Sandbox {
                 until("everything followed", || Ok(self.ran(&["coverage"])?.code == Some(0)))?;
                 self.following.take().map_or(Ok(()), Following::stop)
             }
+            How::Hooks => {
+                ensure!(self.drained()?, "hooks left something unread\n{}", self.log());
+                self.before.as_ref().map_or(Ok(()), |before| self.take_out_hooks(before))
+            }
         }
     }
 
@@ -224,8 +279,15 @@ impl Sandbox {
 
     /// Says whether a message with that text is in the store, while the client is at work.
     pub(crate) fn holds(&self, text: &str) -> Result<bool> {
-        if self.how == How::Tail {
-            self.scrollback(&["tail"])?;
+        match self.how {
+            How::Tail => self.scrollback(&["tail"]).map(drop)?,
+            How::Follow => {}
+            // No hook comes after the prompt is written and before the turn ends: the client has it, which the next will
+            // find.
+            How::Hooks => {
+                let holds = |path: &PathBuf| fs::read_to_string(path).is_ok_and(|held| held.contains(text));
+                return Ok(self.transcripts()?.iter().any(holds));
+            }
         }
         let export = self.scrollback(&["export"])?;
         Ok(export.lines().any(|line| line.contains(r#""kind":"message""#) && line.contains(text)))
@@ -240,7 +302,7 @@ impl Sandbox {
         Ok(stdout)
     }
 
-    fn ran(&self, args: &[&str]) -> Result<Ran> {
+    pub(super) fn ran(&self, args: &[&str]) -> Result<Ran> {
         let mut command = files::command(&self.program);
         self.within(&mut command);
         let output = command.args(args).env("NO_COLOR", "1").stdin(Stdio::null()).output()?;

@@ -23,18 +23,26 @@ impl<'a> Terminal<'a> {
 
     /// Starts the client in a terminal of 160 columns and 50 rows.
     pub(crate) fn start(sandbox: &'a Sandbox) -> Result<Self> {
+        Self::start_with(sandbox, sandbox.first())
+    }
+
+    /// Starts the client as a person does who reviews hooks.
+    pub(crate) fn start_reviewed(sandbox: &'a Sandbox) -> Result<Self> {
+        Self::start_with(sandbox, &[])
+    }
+
+    fn start_with(sandbox: &'a Sandbox, first: &[&str]) -> Result<Self> {
         let terminal = Self { sandbox };
         let mut command = terminal.tmux();
-        command.envs(sandbox.environment());
         command.args(["new-session", "-d", "-s", "walk", "-x", "160", "-y", "50", "--"]);
-        command.arg(sandbox.binary()).args(sandbox.client.interactive());
+        command.arg(sandbox.binary()).args(first).args(sandbox.client.interactive());
         run(command)?;
         Ok(terminal)
     }
 
     fn tmux(&self) -> Command {
         let mut command = files::command("tmux");
-        self.sandbox.within(&mut command);
+        self.sandbox.within_client(&mut command);
         command.args(["-f", "/dev/null", "-S"]).arg(self.sandbox.root().join("tmux"));
         command
     }

@@ -17,6 +17,7 @@ pub(super) const SCENARIOS: &[(&str, bool, Play)] = &[
     ("error", false, error),
     ("slow", false, slow),
     ("killed", false, killed),
+    ("projects", false, projects),
 ];
 
 /// Returns the name of a client's shell.
@@ -147,4 +148,14 @@ fn killed(on: &Sandbox) -> Result<Vec<Session>> {
         user("Say something. [[plain]]"),
         assistant("A plain answer."),
     ])])
+}
+
+/// One set-up for the user serves every project.
+fn projects(on: &Sandbox) -> Result<Vec<Session>> {
+    on.prompt(To::New, "Say something. [[plain]]")?;
+    on.prompt_in("other", "Greet me. [[shell]]")?;
+    Ok(vec![
+        Session::new(vec![user("Say something. [[plain]]"), assistant("A plain answer.")]),
+        Session::new(greeting(on.client, "Greet me. [[shell]]", 0)).responses(2).in_project("other"),
+    ])
 }

@@ -81,5 +81,10 @@ fn kill(on: &Sandbox) -> Result<Vec<Session>> {
     terminal.ask("Talk slowly. [[slow]]", SLOW_BEGIN)?;
     until("the prompt in the store", || on.holds("Talk slowly. [[slow]]"))?;
     terminal.kill()?;
-    Ok(vec![Session::new(vec![user("Talk slowly. [[slow]]")]).responses(0)])
+    // Nothing tells of its end: the next session's hooks find it, or a `tail`.
+    on.prompt(To::New, "Say something. [[plain]]")?;
+    Ok(vec![
+        Session::new(vec![user("Talk slowly. [[slow]]")]).responses(0),
+        Session::new(vec![user("Say something. [[plain]]"), assistant("A plain answer.")]),
+    ])
 }

@@ -14,6 +14,7 @@ pub(super) const SCENARIOS: &[(&str, bool, Play)] = &[
     ("interrupt", true, interrupt),
     ("kill", true, kill),
     ("new", true, new),
+    ("review", true, review),
 ];
 
 /// What is on the screen when a session waits for a prompt.
@@ -79,7 +80,12 @@ fn kill(on: &Sandbox) -> Result<Vec<Session>> {
     terminal.ask("Talk slowly. [[slow]]", SLOW_BEGIN)?;
     until("the prompt in the store", || on.holds("Talk slowly. [[slow]]"))?;
     terminal.kill()?;
-    Ok(vec![Session::new(vec![user("Talk slowly. [[slow]]")]).responses(0)])
+    // Nothing tells of its end: the next session's hooks find it, or a `tail`.
+    on.prompt(To::New, "Say something. [[plain]]")?;
+    Ok(vec![
+        Session::new(vec![user("Talk slowly. [[slow]]")]).responses(0),
+        Session::new(vec![user("Say something. [[plain]]"), assistant("A plain answer.")]),
+    ])
 }
 
 fn new(on: &Sandbox) -> Result<Vec<Session>> {
@@ -91,6 +97,32 @@ fn new(on: &Sandbox) -> Result<Vec<Session>> {
     terminal.ask("Say something. [[plain]]", "A plain answer.")?;
     terminal.enter("/quit")?;
     terminal.gone()?;
+    Ok(vec![
+        Session::new(greeting(on.client, "Greet me. [[shell]]", 0)).responses(2),
+        Session::new(vec![user("Say something. [[plain]]"), assistant("A plain answer.")]),
+    ])
+}
+
+/// Hooks are reviewed once, as a person does at the first start; afterwards they run, in print mode too.
+fn review(on: &Sandbox) -> Result<Vec<Session>> {
+    let terminal = Terminal::start_reviewed(on)?;
+    if on.has_hooks() {
+        terminal.see("Hooks need review")?;
+        // The question is on the screen before it takes keys.
+        until("the second answer", || {
+            terminal.press("Down")?;
+            std::thread::sleep(std::time::Duration::from_millis(300));
+            Ok(terminal.screen()?.contains("› 2. Trust all"))
+        })?;
+        terminal.press("Enter")?;
+    }
+    terminal.see(READY)?;
+    terminal.ask("Greet me. [[shell]]", "The shell greeted.")?;
+    terminal.enter("/quit")?;
+    terminal.gone()?;
+    let args = on.client.print(To::New, None, "Say something. [[plain]]");
+    let ran = on.run_reviewed(&args)?;
+    ensure!(ran.code == Some(0), "the client left with {:?}\n{}", ran.code, ran.stderr);
     Ok(vec![
         Session::new(greeting(on.client, "Greet me. [[shell]]", 0)).responses(2),
         Session::new(vec![user("Say something. [[plain]]"), assistant("A plain answer.")]),

@@ -1,7 +1,7 @@
 //! What must be in the store, as values that read like a conversation.
 
 use super::found;
-use crate::client::Sandbox;
+use crate::client::{PROJECT, Sandbox};
 use crate::model::TOKENS;
 use anyhow::{Result, bail};
 use std::fmt::Write as _;
@@ -18,6 +18,8 @@ pub(crate) struct Session {
     launched: Option<usize>,
     /// Who speaks beside the user, after the client's name: the name of a sub-agent.
     agent: Option<&'static str>,
+    /// The folder of its project.
+    project: &'static str,
     /// How many responses are counted.
     responses: usize,
     events: Vec<Event>,
@@ -61,7 +63,15 @@ enum By {
 impl Session {
     /// A session that began by itself. One response is counted in it.
     pub(super) fn new(events: Vec<Event>) -> Self {
-        Self { lineage: None, parent: None, launched: None, agent: None, responses: 1, events }
+        Self {
+            lineage: None,
+            parent: None,
+            launched: None,
+            agent: None,
+            project: PROJECT,
+            responses: 1,
+            events,
+        }
     }
 
     /// A session that came out of another, which is at a place in the list.
@@ -71,9 +81,16 @@ impl Session {
             parent: Some(parent),
             launched: None,
             agent: None,
+            project: PROJECT,
             responses: 1,
             events,
         }
+    }
+
+    /// The same, of another project.
+    pub(super) fn in_project(mut self, folder: &'static str) -> Self {
+        self.project = folder;
+        self
     }
 
     /// The same, with so many responses.
@@ -175,6 +192,9 @@ pub(super) fn compare(client: &str, expected: &[Session], found: &[found::Sessio
     for (n, (session, is)) in expected.iter().zip(found).enumerate() {
         if session.lineage != is.lineage.as_deref() || session.parent != is.parent {
             wrong.push(format!("session {n}: not {:?} of {:?}", session.lineage, session.parent));
+        }
+        if is.project.as_deref().and_then(|path| path.rsplit('/').next()) != Some(session.project) {
+            wrong.push(format!("session {n}: in {:?}, not in {}", is.project, session.project));
         }
         if is.usage != vec![TOKENS; session.responses] {
             wrong.push(format!(

@@ -9,6 +9,7 @@ use std::fmt;
 #[derive(Debug)]
 pub(super) struct Session {
     pub(super) lineage: Option<String>,
+    pub(super) project: Option<String>,
     /// The place of the session it came out of.
     pub(super) parent: Option<usize>,
     /// The place of the call that launched it: what caused its first event, whatever that is.
@@ -53,6 +54,7 @@ pub(super) fn read(export: &str) -> Result<Vec<Session>> {
         match line["type"].as_str() {
             Some("session") => sessions.push(Session {
                 lineage: text("lineage"),
+                project: text("project"),
                 parent: None,
                 launched: None,
                 events: Vec::new(),
