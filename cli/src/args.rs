@@ -1,7 +1,9 @@
 //! The command line. Help text is written here and nowhere else.
 
+mod capture;
 mod install;
 
+pub(crate) use capture::{Active, Use, Where};
 pub(crate) use install::{Doctor, Given, Install, Setup, Status, Uninstall, Which};
 
 use crate::times::Moment;
@@ -118,6 +120,24 @@ pub(crate) enum Command {
     /// Runs each installed line as the client would, in a shell with next to no environment, and waits until what it
     /// left is in the store. Leaves with 3 if one does not arrive or something is missing.
     Doctor(Doctor),
+    /// Bind a project's name to the sessions here
+    ///
+    /// From now on, sessions that start in this repository (or, outside of any, in this directory and below it) belong to
+    /// the project of that name. What was said before stays where it was, whenever it is read.
+    Use(Use),
+    /// Say which project is bound here, and whether capture is on
+    Active(Active),
+    /// Bind no project's name to the sessions here any more
+    Clear,
+    /// Stop capturing the sessions here
+    ///
+    /// What is said from now on, in this repository (or, outside of any, in this directory and below it), is not stored,
+    /// whether a hook or a later `tail` reads it. `tail --again` reads it all the same.
+    Pause(Where),
+    /// Go on capturing the sessions here
+    ///
+    /// With `--everywhere` every pause ends.
+    Resume(Where),
     /// Take in what a client tells its hook
     ///
     /// It is what an installed line calls, with the client's payload on standard input. It leaves a record for the

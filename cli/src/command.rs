@@ -1,5 +1,6 @@
 //! The commands, a file each.
 
+mod capture;
 mod completions;
 mod coverage;
 mod demo;
@@ -84,6 +85,11 @@ impl Run<'_> {
             Command::Uninstall(args) => install::uninstall(self, args),
             Command::Status(args) => status::run(self, args),
             Command::Doctor(args) => doctor::run(self, args),
+            Command::Use(args) => capture::bind(self, args),
+            Command::Active(args) => capture::active(self, args),
+            Command::Clear => capture::clear(self),
+            Command::Pause(args) => capture::pause(self, args),
+            Command::Resume(args) => capture::resume(self, args),
             // They are taken in before the command line is read.
             Command::Hook(_) | Command::Drain(_) => Ok(Exit::Done),
             Command::Completions(args) => completions::run(self, args),

@@ -6,6 +6,7 @@ use crate::settings::Settings;
 use crate::world::World;
 use anyhow::Result;
 use scrollback_core::{Env as _, Registry};
+use scrollback_engine::capture::Capture;
 use scrollback_engine::drain::{DrainReport, Draining, Patience};
 use scrollback_engine::spool::Spool;
 use scrollback_engine::{TailOptions, drain, log};
@@ -72,8 +73,12 @@ pub(crate) fn catch_up(registry: &Registry, settings: &Settings) -> Result<()> {
 /// Empties the spool once into the store.
 fn empty(registry: &Registry, settings: &Settings, data: &Path, patience: Patience) -> Result<DrainReport> {
     let mut store = Store::open(&data.join("store.db"), Access::Write)?;
-    let options =
-        TailOptions { raw_all: settings.raw_all, keep_blobs: settings.keep_blobs, ..TailOptions::default() };
+    let options = TailOptions {
+        raw_all: settings.raw_all,
+        keep_blobs: settings.keep_blobs,
+        capture: Capture { mode: settings.configured, ..settings.capture.clone() },
+        ..TailOptions::default()
+    };
     let draining = Draining { env: &World, registry, options: &options, patience };
     Ok(draining.run(&mut store, &Spool::of(data))?)
 }

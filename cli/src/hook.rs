@@ -89,12 +89,14 @@ fn one(registry: &Registry, line: &Line, began: Instant) -> bool {
             return false;
         }
     };
+    let project = settings::project_of(&World);
     let call = HookCall {
         client: &line.client,
         call: Call { event: line.event.as_deref(), level: line.level, payload: &payload },
         directory: line.project.as_deref(),
         began,
-        off: settings::is_off(&World),
+        capture: settings::mode_of(&World),
+        project: project.as_deref(),
     };
     let Hooked { reply, ring, trouble: what } = hook(&World, registry, data, &call);
     if let Some(what) = what {

@@ -12,6 +12,7 @@
 mod args;
 mod builtin;
 mod command;
+mod config;
 mod drain;
 mod exit;
 mod hook;

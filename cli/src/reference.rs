@@ -31,9 +31,11 @@ pub fn reference() -> String {
     for exit in Exit::ALL {
         let _ = writeln!(page, "| {} | {} |", exit as u8, exit.meaning());
     }
-    page.push_str("\n2 is never used.\n\n## Environment\n\n| variable | sets |\n|---|---|\n");
+    page.push_str("\n2 is never used.\n\n## Settings\n\nAn environment variable, or a key in `config.toml` in the configuration directory; \
+         the environment goes before the file.\n\n| variable | key | sets |\n|---|---|---|\n");
     for variable in settings::VARIABLES {
-        let _ = writeln!(page, "| `{}` | {} |", variable.name, cell(variable.help));
+        let key = variable.key.map_or_else(String::new, |key| format!("`{key}`"));
+        let _ = writeln!(page, "| `{}` | {key} | {} |", variable.name, cell(variable.help));
     }
     page
 }

@@ -1,48 +1,73 @@
 //! What can be set, each setting declared once.
 
+use crate::config::Config;
 use crate::exit::Ended;
 use anyhow::{Result, anyhow};
 use scrollback_core::Env;
+use scrollback_engine::capture::Capture;
+use scrollback_store::Mode;
 use std::path::{Path, PathBuf};
 
 /// An environment variable.
 pub(crate) struct Variable {
     /// Its name.
     pub(crate) name: &'static str,
+    /// The key in `config.toml` that sets the same, if there is one.
+    pub(crate) key: Option<&'static str>,
     /// What it sets, for people.
     pub(crate) help: &'static str,
 }
 
 const HOME: Variable = Variable {
     name: "SCROLLBACK_HOME",
+    key: None,
     help: "The directory of the store, of field maps (`parsers/*.toml` in it) and of everything else scrollback \
            keeps. Without it: the store is in `scrollback` in `$XDG_DATA_HOME`, else `~/.local/share/scrollback`; \
-           field maps are in `scrollback/parsers` in `$XDG_CONFIG_HOME`, else `~/.config/scrollback/parsers`.",
+           field maps and `config.toml` are in `scrollback` in `$XDG_CONFIG_HOME`, else `~/.config/scrollback`.",
 };
 const RAW: Variable = Variable {
     name: "SCROLLBACK_RAW",
+    key: Some("raw"),
     help: "Which records `tail` keeps as the client wrote them, except for redaction: `unknown` (the default), \
            those it did not understand; `all`, every one, for `show --raw`.",
 };
 const KEEP_BLOBS: Variable = Variable {
     name: "SCROLLBACK_BLOBS_KEEP",
+    key: Some("blobs.keep"),
     help: "Whether `tail` keeps the bytes of images and documents: `true` (the default) or `false`, digest and \
            size only.",
 };
-
 const CAPTURE: Variable = Variable {
     name: "SCROLLBACK_CAPTURE",
-    help: "`off`: hooks of a client started with it record nothing and have nothing read. A later `tail` reads what \
-           the client wrote.",
+    key: Some("capture.mode"),
+    help: "How much is captured: `all` (the default); `bound`, only what lies in a project that `use` bound; `off`, \
+           nothing. In the environment of a client it holds for the sessions of that client, in `config.toml` for \
+           every session. What is left out stays left out when a later `tail` reads the transcript.",
+};
+const EXCLUDE: Variable = Variable {
+    name: "SCROLLBACK_CAPTURE_EXCLUDE",
+    key: Some("capture.exclude"),
+    help: "Directories whose sessions are not captured, each with everything below it: patterns such as \
+           `~/private` or `/srv/*/secret`, separated by colons (in `config.toml` a list).",
+};
+const PROJECT: Variable = Variable {
+    name: "SCROLLBACK_PROJECT",
+    key: None,
+    help: "The project that sessions of a client started with it belong to, whatever `use` bound.",
 };
 
 /// Every variable of our own, in the order of the reference.
-pub(crate) const VARIABLES: [Variable; 4] = [HOME, RAW, KEEP_BLOBS, CAPTURE];
+pub(crate) const VARIABLES: [Variable; 6] = [HOME, RAW, KEEP_BLOBS, CAPTURE, EXCLUDE, PROJECT];
 
-/// Says whether hooks are to record nothing; a value that is not understood says so too, since whoever set it wanted
-/// less than everything.
-pub(crate) fn is_off(env: &dyn Env) -> bool {
-    env.var(CAPTURE.name).is_some_and(|value| value != "all")
+/// Returns how much a hook's environment wants captured, if it says so. A value that is not understood is `off`, since
+/// whoever set it wanted less than everything.
+pub(crate) fn mode_of(env: &dyn Env) -> Option<Mode> {
+    env.var(CAPTURE.name).map(|value| Mode::named(&value).unwrap_or(Mode::Off))
+}
+
+/// Returns the project the environment names.
+pub(crate) fn project_of(env: &dyn Env) -> Option<String> {
+    env.var(PROJECT.name)
 }
 
 /// The settings of a run.
@@ -56,16 +81,41 @@ pub(crate) struct Settings {
     pub(crate) raw_all: bool,
     /// Whether attachments' bytes are kept.
     pub(crate) keep_blobs: bool,
+    /// What is captured.
+    pub(crate) capture: Capture,
+    /// How much `config.toml` wants captured, whatever the environment says: that of a drain is that of the client
+    /// whose hook started it.
+    pub(crate) configured: Mode,
 }
 
 impl Settings {
     /// Reads the settings; one that is not understood is an error.
     pub(crate) fn read(env: &dyn Env) -> Result<Self> {
+        let directory_of_config = directory(env, "XDG_CONFIG_HOME", ".config")?;
+        let keys: Vec<&str> = VARIABLES.iter().filter_map(|variable| variable.key).collect();
+        let config = Config::read(env, &directory_of_config.join("config.toml"), &keys)?;
+        let configured = config.word("capture.mode")?;
+        let configured = choice(&config.place("capture.mode"), configured, &Mode::NAMES, Mode::All)?;
+        let mut capture = Capture {
+            mode: choice(CAPTURE.name, env.var(CAPTURE.name), &Mode::NAMES, configured)?,
+            ..Capture::default()
+        };
+        let excluded = match env.var(EXCLUDE.name) {
+            Some(patterns) => patterns.split(':').map(str::to_owned).collect(),
+            None => config.words("capture.exclude")?,
+        };
+        for pattern in excluded.iter().filter(|pattern| !pattern.is_empty()) {
+            capture.exclude(env, pattern).map_err(|what| {
+                Ended::usage(format!("a directory that is excluded from capture, {pattern:?}: {what}"))
+            })?;
+        }
         Ok(Self {
             data: directory(env, "XDG_DATA_HOME", ".local/share")?,
-            config: directory(env, "XDG_CONFIG_HOME", ".config")?,
-            raw_all: one_of(env, &RAW, [("unknown", false), ("all", true)], false)?,
-            keep_blobs: one_of(env, &KEEP_BLOBS, [("true", true), ("false", false)], true)?,
+            raw_all: one_of(env, &config, &RAW, &[("unknown", false), ("all", true)], false)?,
+            keep_blobs: one_of(env, &config, &KEEP_BLOBS, &[("true", true), ("false", false)], true)?,
+            config: directory_of_config,
+            capture,
+            configured,
         })
     }
 
@@ -116,12 +166,26 @@ fn directory(env: &dyn Env, xdg: &str, usual: &str) -> Result<PathBuf> {
     Ok(home.join(usual).join("scrollback"))
 }
 
-fn one_of(env: &dyn Env, variable: &Variable, values: [(&str, bool); 2], default: bool) -> Result<bool> {
-    let Some(set) = env.var(variable.name) else { return Ok(default) };
+fn one_of<T: Copy>(
+    env: &dyn Env,
+    config: &Config,
+    variable: &Variable,
+    values: &[(&str, T)],
+    default: T,
+) -> Result<T> {
+    let configured = match variable.key {
+        Some(key) => choice(&config.place(key), config.word(key)?, values, default)?,
+        None => default,
+    };
+    choice(variable.name, env.var(variable.name), values, configured)
+}
+
+/// Returns what a word stands for, which was set at `place`.
+fn choice<T: Copy>(place: &str, set: Option<String>, values: &[(&str, T)], default: T) -> Result<T> {
+    let Some(set) = set else { return Ok(default) };
     values.iter().find(|(name, _)| *name == set).map(|(_, value)| *value).ok_or_else(|| {
-        let [(one, _), (other, _)] = values;
-        Ended::usage(format!("{}={set:?} is not understood: it is `{one}` or `{other}`", variable.name))
-            .into()
+        let names: Vec<String> = values.iter().map(|(name, _)| format!("`{name}`")).collect();
+        Ended::usage(format!("{place}={set:?} is not understood: it is {}", names.join(" or "))).into()
     })
 }
 

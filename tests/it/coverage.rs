@@ -5,7 +5,7 @@ use scrollback_core::{Parser, Said};
 use scrollback_engine::source::values as parts;
 use scrollback_parser_claude_code::ClaudeCode;
 use scrollback_parser_codex::Codex;
-use scrollback_store::{Access, Store, Why};
+use scrollback_store::{Access, Counted, Store, Why};
 use scrollback_testkit::{Reader, World};
 use scrollback_tests::{fixtures, fixtures_of, transcripts};
 use std::collections::{BTreeMap, BTreeSet};
@@ -99,15 +99,15 @@ fn assert_accounted_for(client: &str, parser: &dyn Parser, folder: &Path) {
         };
         assert_eq!(found, account(parser, &source.path), "{path}");
         // The counts by kind add up to those of the source: a kind that is never seen may be met twice in a record.
-        let of_kind = |nothing: bool| -> u64 {
+        let of_kind = |counted: Counted| -> u64 {
             kinds
                 .iter()
-                .filter(|kind| kind.source == source.row && kind.nothing == nothing)
+                .filter(|kind| kind.source == source.row && kind.counted == counted)
                 .map(|kind| kind.n)
                 .sum()
         };
-        assert_eq!(of_kind(true), found.nothing, "{path}");
-        assert!(of_kind(false) >= found.unknown, "{path}");
+        assert_eq!(of_kind(Counted::Nothing), found.nothing, "{path}");
+        assert!(of_kind(Counted::Unknown) >= found.unknown, "{path}");
         total.records += found.records;
         total.events += found.events;
         total.unknown += found.unknown;
@@ -174,7 +174,7 @@ fn what_is_not_understood_is_this_and_nothing_else() {
     let mut found: BTreeMap<String, u64> = BTreeMap::new();
     for (client, _) in parsers() {
         let (_sandbox, _, store, _) = read(&fixtures.join(client));
-        for kind in store.kind_counts().unwrap().iter().filter(|kind| !kind.nothing) {
+        for kind in store.kind_counts().unwrap().iter().filter(|kind| kind.counted == Counted::Unknown) {
             *found.entry(format!("{client} {} {:?}", or_dash(&kind.version), kind.kind)).or_default() +=
                 kind.n;
         }

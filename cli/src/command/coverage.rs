@@ -25,6 +25,8 @@ struct Client {
     counts: Counts,
     /// What was not understood: by kind and version, how often.
     unknown: BTreeMap<(String, String), u64>,
+    /// What was not wanted: why and how often.
+    skipped: BTreeMap<String, u64>,
     /// What was remarked on its transcripts, and on how many.
     remarks: BTreeMap<String, u64>,
 }
@@ -115,6 +117,10 @@ impl Client {
         self.counts.nothing += source.counts.nothing;
         self.counts.unknown += source.counts.unknown;
         self.counts.unreadable += source.counts.unreadable;
+        self.counts.skipped += source.counts.skipped;
+        for (why, n) in &source.skipped {
+            *self.skipped.entry(why.clone()).or_default() += n;
+        }
         if let Some(remark) = &source.remark {
             *self.remarks.entry(remark.clone()).or_default() += 1;
         }
@@ -138,14 +144,18 @@ fn summary(run: &mut Run<'_>, name: &str, client: &Client) -> Result<()> {
         print::size(client.captured),
     ))?;
     let counts = &client.counts;
+    let without = counts.nothing + counts.unknown + counts.unreadable + counts.skipped;
+    let skipped: Vec<String> =
+        client.skipped.iter().map(|(why, n)| format!(", {} skipped ({why})", print::number(*n))).collect();
     run.page.line(format_args!(
-        "  {}: {} with content ({}), {} nothing, {} not understood, {} unreadable",
+        "  {}: {} with content ({}), {} nothing, {} not understood, {} unreadable{}",
         print::count(counts.records, "record"),
-        print::number(counts.records.saturating_sub(counts.nothing + counts.unknown + counts.unreadable)),
+        print::number(counts.records.saturating_sub(without)),
         print::count(counts.events, "event"),
         print::number(counts.nothing),
         print::number(counts.unknown),
         print::number(counts.unreadable),
+        skipped.concat(),
     ))?;
     for (remark, n) in &client.remarks {
         run.page.line(format_args!("  {}: {}", print::count(*n, "source"), text::one_line(remark)))?;
@@ -271,6 +281,7 @@ struct ClientLine<'l> {
     nothing: u64,
     not_understood: u64,
     unreadable: u64,
+    skipped: u64,
 }
 
 /// A kind that is not understood in JSON.
@@ -282,6 +293,16 @@ struct KindLine<'l> {
     kind: &'l str,
     #[serde(skip_serializing_if = "str::is_empty")]
     client_version: &'l str,
+    n: u64,
+}
+
+/// Records that were not wanted, in JSON.
+#[derive(Serialize)]
+struct SkippedLine<'l> {
+    #[serde(rename = "type")]
+    line: &'static str,
+    client: &'l str,
+    why: &'l str,
     n: u64,
 }
 
@@ -307,6 +328,7 @@ struct SourceLine<'l> {
     nothing: u64,
     not_understood: u64,
     unreadable: u64,
+    skipped: u64,
 }
 
 fn json(run: &mut Run<'_>, sources: &[SourceCoverage], clients: &BTreeMap<String, Client>) -> Result<()> {
@@ -323,12 +345,16 @@ fn json(run: &mut Run<'_>, sources: &[SourceCoverage], clients: &BTreeMap<String
             nothing: client.counts.nothing,
             not_understood: client.counts.unknown,
             unreadable: client.counts.unreadable,
+            skipped: client.counts.skipped,
         })?;
     }
     for (name, client) in clients {
         for ((kind, version), n) in &client.unknown {
             let line = "not_understood";
             run.page.json(&KindLine { line, client: name, kind, client_version: version, n: *n })?;
+        }
+        for (why, n) in &client.skipped {
+            run.page.json(&SkippedLine { line: "skipped", client: name, why, n: *n })?;
         }
     }
     for source in sources {
@@ -356,6 +382,7 @@ fn json(run: &mut Run<'_>, sources: &[SourceCoverage], clients: &BTreeMap<String
             nothing: source.counts.nothing,
             not_understood: source.counts.unknown,
             unreadable: source.counts.unreadable,
+            skipped: source.counts.skipped,
         })?;
     }
     Ok(())

@@ -6,6 +6,8 @@ use crate::args::Tail;
 use crate::exit::Exit;
 use crate::print;
 use anyhow::Result;
+use scrollback_engine::capture;
+use scrollback_engine::spool::Spool;
 use scrollback_engine::{Follower, TailOptions, TailReport};
 use scrollback_store::Store;
 use signal_hook::consts::{SIGINT, SIGTERM};
@@ -41,6 +43,7 @@ pub(super) fn run(
                 None => break,
             },
         };
+        capture::take_notes(store, &Spool::of(&run.settings.data))?;
         let report = follower.pass(store)?;
         drop(held);
         said(run, args, &report)?;

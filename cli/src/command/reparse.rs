@@ -31,6 +31,7 @@ pub(super) fn run(run: &mut Run<'_>, args: &Reparse) -> Result<Exit> {
     let _lock = tail::lock(&run.settings.data)?;
     let mut store = Store::open(&run.settings.store(), Access::Write)?;
     let options = TailOptions {
+        capture: run.settings.capture.clone(),
         raw_all: run.settings.raw_all,
         keep_blobs: run.settings.keep_blobs,
         ..TailOptions::default()

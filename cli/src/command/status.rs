@@ -56,6 +56,7 @@ struct Latency {
 #[derive(Serialize)]
 struct DrainLine {
     drain: DrainState,
+    paused_here: bool,
 }
 
 #[derive(Serialize)]
@@ -117,10 +118,15 @@ pub(super) fn run(run: &mut Run<'_>, args: &Status) -> Result<Exit> {
         last: log::lines(&run.settings.data).into_iter().rev().find(|line| line.contains(" drain: ")),
     };
     let stuck = state.waiting && !state.runs;
+    let pause = super::capture::pause_here(run)?;
     if args.json {
-        run.page.json(&DrainLine { drain: state })?;
+        run.page.json(&DrainLine { drain: state, paused_here: pause.is_some() })?;
     } else {
         tell_drain(run, &state)?;
+        if let Some(pause) = pause {
+            let pause = run.page.styled(Style::Wrong, &pause);
+            run.page.line(pause)?;
+        }
     }
     Ok(if args.check && (wrong || stuck) { Exit::Missing } else { Exit::Done })
 }

@@ -8,8 +8,10 @@ use crate::exit::{Ended, Exit};
 use crate::print;
 use anyhow::{Context as _, Result};
 use indicatif::{ProgressBar, ProgressStyle};
+use scrollback_engine::capture;
+use scrollback_engine::spool::Spool;
 use scrollback_engine::{Problem, Progress, TailOptions, TailReport};
-use scrollback_store::{Access, Store};
+use scrollback_store::{Access, Mode, Store};
 use serde::Serialize;
 use std::fs::{DirBuilder, File, TryLockError};
 use std::io::{self, IsTerminal as _};
@@ -43,8 +45,25 @@ pub(super) fn run(run: &mut Run<'_>, args: &Tail) -> Result<Exit> {
         dry_run: args.dry_run,
         raw_all: run.settings.raw_all,
         keep_blobs: run.settings.keep_blobs,
+        capture: run.settings.capture.clone(),
+        everything: args.again,
         ..TailOptions::default()
     };
+    if options.capture.mode == Mode::Off {
+        let summary = TailReport::default();
+        if args.json {
+            run.page.json(&Summary::of(&summary))?;
+        } else {
+            run.page.line(
+                "Capture is off (SCROLLBACK_CAPTURE, or `capture.mode` in config.toml): nothing was read.",
+            )?;
+        }
+        return Ok(Exit::Done);
+    }
+    if !args.dry_run {
+        // How sessions are to be captured, before they are read.
+        capture::take_notes(&mut store, &Spool::of(&run.settings.data))?;
+    }
     if args.follow {
         return super::follow::run(run, args, &options, &mut store, lock);
     }
@@ -156,6 +175,8 @@ pub(super) struct Summary<'r> {
     #[serde(skip_serializing_if = "Vec::is_empty")]
     remarks: Vec<RemarkLine<'r>>,
     problems: Vec<ProblemLine<'r>>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    passed: Vec<PassedLine<'r>>,
 }
 
 /// A parser that sources were read with.
@@ -171,6 +192,13 @@ struct ParserLine<'r> {
 struct RemarkLine<'r> {
     what: &'r str,
     sources: u64,
+}
+
+/// Records that were not wanted.
+#[derive(Serialize)]
+struct PassedLine<'r> {
+    why: &'r str,
+    records: u64,
 }
 
 #[derive(Serialize)]
@@ -211,6 +239,11 @@ impl<'r> Summary<'r> {
             not_understood: report.not_understood,
             bytes: report.bytes,
             seconds: report.seconds,
+            passed: report
+                .passed
+                .iter()
+                .map(|(why, records)| PassedLine { why, records: *records })
+                .collect(),
             parsers: report
                 .by_parser
                 .iter()
@@ -291,6 +324,9 @@ fn summary(report: &TailReport, dry_run: bool) -> Vec<String> {
     }
     for (what, n) in &report.remarks {
         lines.push(format!("{}: {what}.", print::count(*n, "source")));
+    }
+    for (why, n) in &report.passed {
+        lines.push(format!("{} skipped: {why}.", print::count(*n, "record")));
     }
     let kept = [(report.not_understood, "of a kind never seen"), (report.unreadable, "unreadable")];
     for (n, what) in kept.into_iter().filter(|(n, _)| *n > 0) {

@@ -105,11 +105,11 @@ Every transcript:
     assert!(said.contains(listed), "{said}");
     let (code, said) = coverage(&home, &["--json"]);
     assert_eq!(code, 3);
-    let expected = r#"{"type":"client","client":"claude-code","sources":3,"gone":1,"bytes":788,"captured":1046,"records":6,"events":3,"nothing":0,"not_understood":2,"unreadable":1}
+    let expected = r#"{"type":"client","client":"claude-code","sources":3,"gone":1,"bytes":788,"captured":1046,"records":6,"events":3,"nothing":0,"not_understood":2,"unreadable":1,"skipped":0}
 {"type":"not_understood","client":"claude-code","kind":"brand-new","client_version":"9.9.9","n":2}
-{"type":"source","path":"~/.claude/projects/-home-dev-app/a.jsonl","client":"claude-code","parser":"claude-code","standing":"read","bytes":521,"captured":521,"records":2,"events":2,"nothing":0,"not_understood":0,"unreadable":0}
-{"type":"source","path":"~/.claude/projects/-home-dev-app/b.jsonl","client":"claude-code","parser":"claude-code","standing":"read","bytes":267,"captured":267,"records":3,"events":0,"nothing":0,"not_understood":2,"unreadable":1}
-{"type":"source","path":"~/.claude/projects/-home-dev-app/c.jsonl","client":"claude-code","parser":"claude-code","standing":"gone","bytes":0,"captured":258,"records":1,"events":1,"nothing":0,"not_understood":0,"unreadable":0}
+{"type":"source","path":"~/.claude/projects/-home-dev-app/a.jsonl","client":"claude-code","parser":"claude-code","standing":"read","bytes":521,"captured":521,"records":2,"events":2,"nothing":0,"not_understood":0,"unreadable":0,"skipped":0}
+{"type":"source","path":"~/.claude/projects/-home-dev-app/b.jsonl","client":"claude-code","parser":"claude-code","standing":"read","bytes":267,"captured":267,"records":3,"events":0,"nothing":0,"not_understood":2,"unreadable":1,"skipped":0}
+{"type":"source","path":"~/.claude/projects/-home-dev-app/c.jsonl","client":"claude-code","parser":"claude-code","standing":"gone","bytes":0,"captured":258,"records":1,"events":1,"nothing":0,"not_understood":0,"unreadable":0,"skipped":0}
 "#;
     assert_eq!(said, expected);
 }

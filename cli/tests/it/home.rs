@@ -114,8 +114,15 @@ impl Puts<'_, '_> {
             born_ns: self.source,
         };
         let content = *event.id.as_bytes();
-        let put =
-            Put { client: self.client, event: &event, content, actor: actor.as_deref(), attachments, claim };
+        let put = Put {
+            client: self.client,
+            event: &event,
+            content,
+            actor: actor.as_deref(),
+            project: None,
+            attachments,
+            claim,
+        };
         self.writer.event(&put).unwrap();
         self.record += 1;
     }

@@ -4,7 +4,7 @@ use crate::discover;
 use crate::reparse::is_gone;
 use crate::source::{Limits, LineReader, Verdict, stat};
 use scrollback_core::{Env, LinesMark, Mark, Parser, Registry};
-use scrollback_store::{Counts, KindCount, SourceRow, Store, StoreError};
+use scrollback_store::{Counted, Counts, KindCount, SourceRow, Store, StoreError};
 use std::collections::{HashMap, HashSet};
 use std::io;
 use std::path::{Path, PathBuf};
@@ -47,6 +47,8 @@ pub struct SourceCoverage {
     pub unknown: Vec<(String, String, u64)>,
     /// What carries nothing: kind and how often.
     pub nothing: Vec<(String, u64)>,
+    /// What was not wanted: why and how often.
+    pub skipped: Vec<(String, u64)>,
 }
 
 /// Returns how each source stands, in the order of paths: every one that was read, and every one in a client's
@@ -95,8 +97,9 @@ fn of(env: &dyn Env, registry: &Registry, row: &SourceRow, kinds: &[KindCount]) 
         Err(error) if is_gone(&error) => (0, Standing::Gone),
         Err(error) => (0, Standing::Refused(error.to_string())),
     };
-    let unknown = kinds.iter().filter(|kind| !kind.nothing);
-    let nothing = kinds.iter().filter(|kind| kind.nothing);
+    let of = |counted| kinds.iter().filter(move |kind: &&KindCount| kind.counted == counted);
+    let (unknown, nothing) = (of(Counted::Unknown), of(Counted::Nothing));
+    let skipped = of(Counted::Skipped);
     SourceCoverage {
         path: row.path.clone(),
         parser: row.parser.clone(),
@@ -108,6 +111,7 @@ fn of(env: &dyn Env, registry: &Registry, row: &SourceRow, kinds: &[KindCount]) 
         counts: row.counts,
         unknown: unknown.map(|kind| (kind.kind.clone(), kind.version.clone(), kind.n)).collect(),
         nothing: nothing.map(|kind| (kind.kind.clone(), kind.n)).collect(),
+        skipped: skipped.map(|kind| (kind.kind.clone(), kind.n)).collect(),
     }
 }
 
@@ -169,5 +173,6 @@ fn unread(path: PathBuf, parser: &dyn Parser, bytes: u64, standing: Standing) ->
         counts: Counts::default(),
         unknown: Vec::new(),
         nothing: Vec::new(),
+        skipped: Vec::new(),
     }
 }

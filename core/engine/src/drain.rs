@@ -4,6 +4,7 @@
 
 mod rooted;
 
+use crate::capture;
 use crate::discover;
 use crate::read::{Chosen, Heard, Reading};
 use crate::redact::Redactor;
@@ -12,7 +13,7 @@ use crate::spool::{Spool, SpoolRecord};
 use crate::tail::{TailError, TailOptions, TailReport};
 use rooted::Rooted;
 use scrollback_core::{Adapter, Env, Parser, Registry, Timestamp};
-use scrollback_store::{Hooked, Store, StoreError};
+use scrollback_store::{Hooked, Mode, Store, StoreError};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::{self, File, TryLockError};
 use std::io;
@@ -172,6 +173,9 @@ impl Draining<'_> {
             report.tried.push(session.clone());
             return;
         }
+        if record.capture.as_deref() == Some(Mode::Off.name()) {
+            return;
+        }
         let Some((adapter, parser)) = self.of(&record.client) else {
             report.trouble.push(format!("no parser reads the transcripts of {:?}", record.client));
             return;
@@ -235,7 +239,7 @@ impl Draining<'_> {
             let mut read = TailReport::default();
             let mut writer = store.writer()?;
             let mut reading =
-                Reading::new(&env, self.registry, Redactor::shared(), self.options, &mut writer);
+                Reading::new(&env, self.registry, Redactor::shared(), self.options, &mut writer)?;
             reading.hear(Heard::new(*key, wanted));
             for chosen in &chosen {
                 reading.source(chosen, &mut read, &mut |_, _| {})?;
@@ -259,9 +263,10 @@ impl Draining<'_> {
     }
 }
 
-/// Keeps how long the hooks took.
+/// Keeps how long the hooks took, and what they noted of their sessions.
 fn remember(store: &mut Store, records: &[SpoolRecord]) -> Result<(), StoreError> {
     let mut writer = store.writer()?;
+    capture::note(&mut writer, records)?;
     for record in records {
         if let (Some(took), Ok(at)) = (record.took, Timestamp::from_micros(record.at)) {
             writer.hooked(&record.client, Hooked { at, took: Duration::from_micros(took) })?;

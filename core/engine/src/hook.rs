@@ -3,6 +3,7 @@
 
 use crate::spool::{Spool, SpoolRecord, VERSION, digest};
 use scrollback_core::{Adapter, Call, Env, Hook, Host, Moment, Outcome, Read, Registry, Reply, Seen};
+use scrollback_store::Mode;
 use std::collections::BTreeMap;
 use std::io;
 use std::path::Path;
@@ -19,8 +20,10 @@ pub struct HookCall<'a> {
     pub directory: Option<&'a str>,
     /// When the program started.
     pub began: Instant,
-    /// Whether capture is off in the client's environment.
-    pub off: bool,
+    /// How much is to be captured, if the client's environment says so.
+    pub capture: Option<Mode>,
+    /// The project the client's environment names.
+    pub project: Option<&'a str>,
 }
 
 /// What became of a call.
@@ -67,11 +70,9 @@ pub fn hook(env: &dyn Env, registry: &Registry, data: &Path, given: &HookCall<'_
             }
         }
     };
-    if given.off {
-        return Hooked { reply: owned(adapter.reply(&given.call, Outcome::Off)), ring: false, trouble: None };
-    }
     let left = leave(env, &Spool::of(data), adapter, &hook, given);
     let outcome = match &left {
+        Ok(()) if given.capture == Some(Mode::Off) => Outcome::Off,
         Ok(()) => Outcome::Recorded,
         Err(_) => Outcome::Failed("nothing could be written"),
     };
@@ -100,11 +101,17 @@ fn leave(
     let mut record = SpoolRecord {
         v: VERSION,
         client: adapter.spec().client.to_string(),
-        event: given.call.event.map(str::to_owned),
         at: env.now().micros(),
         session: hook.session.as_deref().map(str::to_owned),
+        capture: given.capture.map(|mode| mode.name().to_owned()),
         ..SpoolRecord::default()
     };
+    if given.capture == Some(Mode::Off) {
+        // Enough for later readings to leave that time of the session out too.
+        return if record.session.is_some() { spool.append(&record) } else { Ok(()) };
+    }
+    record.event = given.call.event.map(str::to_owned);
+    record.project = given.project.map(str::to_owned);
     let cwd = hook.cwd.as_deref().map(|cwd| cwd.to_string_lossy().into_owned());
     record.cwd = given.directory.map(str::to_owned).or(cwd);
     record.roots = roots(env, adapter);

@@ -9,6 +9,7 @@
 //! This crate reads files; the clock and the environment come through [`scrollback_core::Env`].
 
 pub mod apply;
+pub mod capture;
 pub mod discover;
 pub mod drain;
 pub mod hook;

@@ -38,6 +38,11 @@ pub fn project_of(
     projects.find(|path| !path.as_os_str().is_empty() && !barred.bars(path))
 }
 
+/// Returns a path with its links followed, as far as it exists; one that does not is returned as it is.
+pub(crate) fn real(path: &Path) -> PathBuf {
+    fs::canonicalize(path).unwrap_or_else(|_| path.components().collect())
+}
+
 /// What is never a project.
 struct Barred {
     homes: Vec<PathBuf>,

@@ -4,6 +4,7 @@
 mod apply;
 mod heard;
 mod idle;
+mod judged;
 mod kept;
 mod memory;
 mod recognise;
@@ -13,11 +14,13 @@ pub(crate) use heard::Heard;
 pub(crate) use kept::{Kept, Watch};
 pub(crate) use recognise::choose;
 
+use crate::capture::Judge;
 use crate::redact::Redactor;
 use crate::source::{Limits, LineReader, Verdict};
 use crate::tail::{TailError, TailOptions, TailReport};
+use judged::Seen;
 use scrollback_core::{Decoder, Env, LinesMark, Mark, Parser, Registry, Source, State, Timestamp};
-use scrollback_store::{Counts, Label, StoreError, Writer};
+use scrollback_store::{Counted, Counts, Label, StoreError, Writer};
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -51,6 +54,8 @@ pub(crate) struct Reading<'a, 's> {
     watch: Option<Watch>,
     /// What is listened for, if anything was announced.
     heard: Option<Heard>,
+    /// Says what is wanted, if not everything is.
+    judge: Option<Judge>,
 }
 
 /// What reading the source at hand needs.
@@ -63,7 +68,9 @@ struct Current<'c> {
     generation: u16,
     born_ns: i64,
     counts: Counts,
-    kinds: BTreeMap<(bool, String, String), u64>,
+    kinds: BTreeMap<(Counted, String, String), u64>,
+    /// What is known of its sessions, if events are judged.
+    seen: Seen,
     stored: u64,
     /// Whether what is not understood is kept raw; it is not where it already was.
     keeps: bool,
@@ -95,9 +102,10 @@ impl<'a, 's> Reading<'a, 's> {
         redactor: &'a Redactor,
         options: &'a TailOptions,
         writer: &'a mut Writer<'s>,
-    ) -> Self {
+    ) -> Result<Self, StoreError> {
         let key = *writer.content_key();
-        Self {
+        let judge = Judge::of(writer, &options.capture, options.everything)?;
+        Ok(Self {
             env,
             registry,
             redactor,
@@ -110,7 +118,8 @@ impl<'a, 's> Reading<'a, 's> {
             batch: (0, 0),
             watch: None,
             heard: None,
-        }
+            judge,
+        })
     }
 
     /// Reads a source from its mark on. What is wrong with it goes into the report; an error is the store's.
@@ -201,6 +210,7 @@ impl<'a, 's> Reading<'a, 's> {
             born_ns: born_ns(path),
             counts: held.map(|row| row.counts).unwrap_or_default(),
             kinds: BTreeMap::new(),
+            seen: Seen::default(),
             stored: 0,
             keeps: true,
         };
@@ -323,8 +333,8 @@ impl<'a, 's> Reading<'a, 's> {
         last: bool,
         report: &mut TailReport,
     ) -> Result<State, StoreError> {
-        for ((nothing, kind, version), n) in std::mem::take(&mut current.kinds) {
-            self.writer.count_kind(current.source, nothing, &kind, &version, n)?;
+        for ((counted, kind, version), n) in std::mem::take(&mut current.kinds) {
+            self.writer.count_kind(current.source, counted, &kind, &version, n)?;
         }
         let mut state = state_of(decoder);
         if state.json.len() > State::LIMIT {

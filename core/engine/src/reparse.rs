@@ -5,7 +5,7 @@ use crate::redact::Redactor;
 use crate::source::stat;
 use crate::tail::{TailError, TailOptions, TailReport};
 use scrollback_core::{Env, Registry};
-use scrollback_store::{Counts, KindCount, RawRecord, SourceRow, Store, StoreError, Why, Writer};
+use scrollback_store::{Counted, Counts, KindCount, RawRecord, SourceRow, Store, StoreError, Why, Writer};
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::io;
 
@@ -55,7 +55,7 @@ pub fn reparse(
     let options = TailOptions { again: true, dry_run: false, ..options.clone() };
     let mut gone = Vec::new();
     let mut writer = store.writer()?;
-    let mut reading = Reading::new(env, registry, Redactor::shared(), &options, &mut writer);
+    let mut reading = Reading::new(env, registry, Redactor::shared(), &options, &mut writer)?;
     for row in &sources {
         let records = raw.get(&row.row).map(Vec::as_slice).unwrap_or_default();
         let parser = match registry.parser(&row.parser) {
@@ -150,12 +150,13 @@ fn recount(registry: &Registry, writer: &mut Writer<'_>, gone: &[Gone<'_>]) -> R
             Why::All => {}
         }
     }
-    let kinds: Vec<KindCount> = store.kind_counts()?.into_iter().filter(|kind| !kind.nothing).collect();
+    let kinds: Vec<KindCount> =
+        store.kind_counts()?.into_iter().filter(|kind| kind.counted == Counted::Unknown).collect();
     for Gone { row, client, raw, kept } in gone {
         let mut fresh: BTreeMap<(String, String), u64> = BTreeMap::new();
-        for ((nothing, kind, version), n) in &kept.kinds {
-            if *nothing {
-                writer.count_kind(row.row, true, kind, version, *n)?;
+        for ((counted, kind, version), n) in &kept.kinds {
+            if *counted == Counted::Nothing {
+                writer.count_kind(row.row, Counted::Nothing, kind, version, *n)?;
             } else {
                 *fresh.entry((kind.clone(), version.clone())).or_default() += n;
             }
@@ -185,6 +186,7 @@ fn recount(registry: &Registry, writer: &mut Writer<'_>, gone: &[Gone<'_>]) -> R
             nothing: were.nothing + found.nothing,
             unknown: found.unknown + elsewhere.min(were.unknown.saturating_sub(read(Why::Unknown))),
             unreadable: found.unreadable + long + others,
+            skipped: were.skipped,
         };
         let unknown: Vec<_> = fresh.into_iter().map(|((kind, version), n)| (kind, version, n)).collect();
         writer.recount(row.row, &counts, &unknown)?;

@@ -34,6 +34,12 @@ pub struct SpoolRecord {
     /// The session, as the payload names it: of a sub-agent perhaps its parent's.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub session: Option<String>,
+    /// How much is to be captured, if the client's environment says so: `all`, `bound` or `off`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub capture: Option<String>,
+    /// The project the client's environment names.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub project: Option<String>,
     /// The session's directory.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cwd: Option<String>,
@@ -123,18 +129,22 @@ impl Spool {
     pub fn take(&self) -> io::Result<Batch> {
         self.take_current()?;
         let mut batch = Batch { files: self.taken()?, records: Vec::new(), damaged: 0, newer: 0 };
-        for path in &batch.files {
-            let mut bytes = Vec::new();
-            File::open(path)?.read_to_end(&mut bytes)?;
-            for line in bytes.split(|&byte| byte == b'\n').filter(|line| !line.is_empty()) {
-                match serde_json::from_slice::<SpoolRecord>(line) {
-                    Ok(record) if record.v > VERSION => batch.newer += 1,
-                    Ok(record) => batch.records.push(record),
-                    Err(_) => batch.damaged += 1,
-                }
-            }
+        for path in batch.files.clone() {
+            batch.read(&path)?;
         }
         Ok(batch)
+    }
+
+    /// Returns what hooks left and no drain finished, and takes nothing: a drain may do so meanwhile.
+    pub fn peek(&self) -> io::Result<Vec<SpoolRecord>> {
+        let mut batch = Batch { files: Vec::new(), records: Vec::new(), damaged: 0, newer: 0 };
+        for path in self.taken()?.into_iter().chain([self.current()]) {
+            match batch.read(&path) {
+                Err(error) if error.kind() == io::ErrorKind::NotFound => {}
+                read => read?,
+            }
+        }
+        Ok(batch.records)
     }
 
     fn take_current(&self) -> io::Result<()> {
@@ -224,6 +234,19 @@ pub struct Batch {
 }
 
 impl Batch {
+    fn read(&mut self, path: &Path) -> io::Result<()> {
+        let mut bytes = Vec::new();
+        File::open(path)?.read_to_end(&mut bytes)?;
+        for line in bytes.split(|&byte| byte == b'\n').filter(|line| !line.is_empty()) {
+            match serde_json::from_slice::<SpoolRecord>(line) {
+                Ok(record) if record.v > VERSION => self.newer += 1,
+                Ok(record) => self.records.push(record),
+                Err(_) => self.damaged += 1,
+            }
+        }
+        Ok(())
+    }
+
     /// Takes the records off the disk: what they ask for is done.
     pub fn done(self) -> io::Result<()> {
         self.files.iter().try_for_each(fs::remove_file)

@@ -7,6 +7,7 @@ mod watch;
 pub use follow::Follower;
 pub use label::LabelError;
 
+use crate::capture::Capture;
 use crate::discover;
 use crate::read::{Chosen, Reading};
 use crate::redact::Redactor;
@@ -23,7 +24,7 @@ const PROBLEMS: usize = 1_000;
 
 /// What a tail reads and how.
 #[derive(Debug, Clone)]
-#[expect(clippy::struct_excessive_bools, reason = "four switches that do not depend on each other")]
+#[expect(clippy::struct_excessive_bools, reason = "switches that do not depend on each other")]
 pub struct TailOptions {
     /// Patterns, directories, files; none: every transcript of every client found here.
     pub paths: Vec<String>,
@@ -40,6 +41,10 @@ pub struct TailOptions {
     pub raw_all: bool,
     /// Whether attachments' bytes are kept; else their digest and size.
     pub keep_blobs: bool,
+    /// What is wanted.
+    pub capture: Capture,
+    /// Whether what is not wanted is read as well.
+    pub everything: bool,
     /// The longest record that is held in memory, in bytes; a longer one goes into the store unread.
     pub max_line: usize,
     /// After how many events a transaction ends.
@@ -56,6 +61,8 @@ impl Default for TailOptions {
             dry_run: false,
             raw_all: false,
             keep_blobs: true,
+            capture: Capture::default(),
+            everything: false,
             max_line: 32 << 20,
             batch: 5_000,
         }
@@ -121,6 +128,8 @@ pub struct TailReport {
     pub by_parser: Vec<(String, u64, u64)>,
     /// What decoders remarked on sources while they were read, and on how many: no faults.
     pub remarks: Vec<(String, u64)>,
+    /// Records that were not wanted and passed: why, and how many.
+    pub passed: Vec<(&'static str, u64)>,
     /// Problems, at most 1,000 of them.
     pub problems: Vec<Problem>,
     /// Patterns that matched nothing.
@@ -133,6 +142,13 @@ impl TailReport {
     pub(crate) fn problem(&mut self, path: impl Into<PathBuf>, record: Option<u64>, what: impl Into<String>) {
         if self.problems.len() < PROBLEMS {
             self.problems.push(Problem { path: path.into(), record, what: what.into() });
+        }
+    }
+
+    pub(crate) fn pass(&mut self, why: &'static str, n: u64) {
+        match self.passed.iter_mut().find(|(held, _)| *held == why) {
+            Some((_, passed)) => *passed += n,
+            None => self.passed.push((why, n)),
         }
     }
 
@@ -158,6 +174,9 @@ impl TailReport {
         self.not_understood += later.not_understood;
         self.bytes += later.bytes;
         self.seconds += later.seconds;
+        for (why, n) in &later.passed {
+            self.pass(why, *n);
+        }
         for (parser, _, stored) in &later.by_parser {
             self.count(parser, 0, *stored);
         }
@@ -243,7 +262,7 @@ fn read(
     let mut so_far =
         Progress { of_sources: ahead.read.len() as u64, of_bytes: ahead.of_bytes, ..Progress::default() };
     let mut writer = store.writer()?;
-    let mut reading = Reading::new(env, registry, redactor, options, &mut writer);
+    let mut reading = Reading::new(env, registry, redactor, options, &mut writer)?;
     for (parser, path) in &ahead.idle {
         reading.idle(*parser, path, report)?;
     }

@@ -204,13 +204,14 @@ impl Writer<'_> {
         let withdrawn = self.known.taken_back && self.is_withdrawn(event.id, at)?;
         let text = if withdrawn { None } else { words::searched(&event.body) };
         let doc = text.as_ref().map(|_| home::doc(self, at.session, at.at)).transpose()?;
+        let project = put.project.map(|project| self.store.name_id(project)).transpose()?;
         self.store
             .conn
             .prepare_cached(
                 "INSERT INTO event (uuid, session, gen, rec, part, own, copied_from, at, parent, model, actor,
                  kind, opens, settled, content, record_id, call, tool, detail, exit_status, text, more, source, off, len,
-                 withdrawn, doc) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18,
-                 ?19, ?20, ?21, ?22, ?23, ?24, ?25, ?26, ?27)",
+                 withdrawn, doc, project) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18,
+                 ?19, ?20, ?21, ?22, ?23, ?24, ?25, ?26, ?27, ?28)",
             )?
             .execute(params![
                 event.id.as_bytes().as_slice(),
@@ -240,11 +241,13 @@ impl Writer<'_> {
                 at.len,
                 withdrawn,
                 doc,
+                project,
             ])?;
         let row = self.store.conn.last_insert_rowid();
         self.touch(at.session, at.at);
         if let (Some(text), Some(doc)) = (&text, doc) {
-            home::put_words(self, client, doc, cells.kind, at.session, text)?;
+            let project = project.map_or_else(|| self.project_of(at.session), |project| Ok(Some(project)))?;
+            home::put_words(self, doc, &words::tokens(client, at.session, cells.kind, project), text)?;
         }
         if event.settled {
             self.log(row, Change::New)?;

@@ -379,20 +379,12 @@ pub(crate) fn doc(writer: &Writer<'_>, session: i64, at: Option<i64>) -> Result<
 }
 
 /// Puts the text of an event into the index.
-pub(crate) fn put_words(
-    writer: &mut Writer<'_>,
-    client: i64,
-    doc: i64,
-    kind: i64,
-    session: i64,
-    text: &str,
-) -> Result<(), StoreError> {
-    let project = writer.project_of(session)?;
+pub(crate) fn put_words(writer: &Writer<'_>, doc: i64, tokens: &str, text: &str) -> Result<(), StoreError> {
     writer
         .store
         .conn
         .prepare_cached("INSERT INTO words (rowid, text, parts, tokens) VALUES (?1, ?2, ?3, ?4)")?
-        .execute(params![doc, text, words::parts(text), words::tokens(client, session, kind, project)])?;
+        .execute(params![doc, text, words::parts(text), tokens])?;
     Ok(())
 }
 
@@ -426,11 +418,11 @@ pub(crate) fn unindex(conn: &Connection, event: i64) -> Result<(), StoreError> {
 /// Puts an event into the index anew: its text, session or project changed.
 pub(crate) fn index_again(writer: &mut Writer<'_>, client: i64, event: i64) -> Result<(), StoreError> {
     unindex(&writer.store.conn, event)?;
-    let (kind, session, at, withdrawn, tool, text) = writer
+    let (kind, session, at, withdrawn, tool, text, project) = writer
         .store
         .conn
         .prepare_cached(
-            "SELECT kind, session, at, withdrawn, (SELECT text FROM name WHERE id = event.tool), text
+            "SELECT kind, session, at, withdrawn, (SELECT text FROM name WHERE id = event.tool), text, project
              FROM event WHERE id = ?1",
         )?
         .query_row([event], |row| {
@@ -441,6 +433,7 @@ pub(crate) fn index_again(writer: &mut Writer<'_>, client: i64, event: i64) -> R
                 row.get::<_, bool>(3)?,
                 row.get::<_, Option<String>>(4)?,
                 row.get::<_, Value>(5)?,
+                row.get::<_, Option<i64>>(6)?,
             ))
         })?;
     if withdrawn || !words::SEARCHED.contains(&kind) {
@@ -450,5 +443,6 @@ pub(crate) fn index_again(writer: &mut Writer<'_>, client: i64, event: i64) -> R
     let text = words::searched_text(kind, tool.as_deref(), &text);
     let doc = doc(writer, session, at)?;
     writer.store.conn.prepare_cached("UPDATE event SET doc = ?2 WHERE id = ?1")?.execute([event, doc])?;
-    put_words(writer, client, doc, kind, session, &text)
+    let project = project.map_or_else(|| writer.project_of(session), |project| Ok(Some(project)))?;
+    put_words(writer, doc, &words::tokens(client, session, kind, project), &text)
 }

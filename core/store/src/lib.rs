@@ -8,6 +8,7 @@
 //! claim is home is a function of the set of claims, never of the order of reading (`home.rs`).
 
 mod blocks;
+mod capture;
 mod cells;
 mod changes;
 mod error;
@@ -32,6 +33,7 @@ mod withdraw;
 mod words;
 mod write;
 
+pub use capture::{Holds, Interval, Mode, Note, NoteRow, Scope};
 pub use error::StoreError;
 pub use hooked::Hooked;
 pub use memory::SourceMemory;
@@ -41,6 +43,6 @@ pub use raw::{RawRecord, Why};
 pub use read::{Kinds, Picked, StoredEvent};
 pub use search::{Filter, Found, Hit, Scan, Sort};
 pub use session::{SessionFilter, SessionRow};
-pub use source::{Counts, KindCount, Label, SourceRow};
+pub use source::{Counted, Counts, KindCount, Label, SourceRow};
 pub use stats::{By, Key, Stats, Totals};
 pub use write::{Claim, Put, Stored, Writer};

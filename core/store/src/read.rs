@@ -132,10 +132,10 @@ struct Call {
 
 const COLUMNS: &str = "event.uuid, event.at, event.parent, model.text, actor.text, event.kind, event.opens, event.withdrawn,
     event.revision, event.call, tool.text, event.detail, event.exit_status, event.text, event.more,
-    event.gen, event.rec, event.part, source.path, event.source, event.off, event.len, event.own, origin.text";
+    event.gen, event.rec, event.part, source.path, event.source, event.off, event.len, event.own, origin.text, project.text";
 const JOINS: &str = "event LEFT JOIN name AS model ON model.id = event.model
     LEFT JOIN name AS actor ON actor.id = event.actor LEFT JOIN name AS tool ON tool.id = event.tool
-    LEFT JOIN name AS origin ON origin.id = event.copied_from
+    LEFT JOIN name AS origin ON origin.id = event.copied_from LEFT JOIN name AS project ON project.id = event.project
     LEFT JOIN source ON source.id = event.source";
 
 impl Store {
@@ -353,7 +353,7 @@ impl Store {
             body,
             trust: if actor.is_some() { "claimed" } else { "unattributed" }.to_owned(),
             actor,
-            project: session.line.project.clone(),
+            project: row.get::<_, Option<String>>(24)?.or_else(|| session.root.clone()),
             model: row.get(3)?,
             parent,
             revision: u64::try_from(revision).ok().filter(|n| *n > 0),

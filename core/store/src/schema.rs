@@ -22,7 +22,7 @@ const MIGRATIONS: [&str; 1] = [
         client_label TEXT, session_label TEXT, remark TEXT,
         generation INTEGER NOT NULL DEFAULT 0, mark TEXT, state_version INTEGER NOT NULL DEFAULT 0, state TEXT NOT NULL DEFAULT '',
         records INTEGER NOT NULL DEFAULT 0, events INTEGER NOT NULL DEFAULT 0, empty INTEGER NOT NULL DEFAULT 0,
-        unknown INTEGER NOT NULL DEFAULT 0, unreadable INTEGER NOT NULL DEFAULT 0,
+        unknown INTEGER NOT NULL DEFAULT 0, unreadable INTEGER NOT NULL DEFAULT 0, skipped INTEGER NOT NULL DEFAULT 0,
         UNIQUE (path, logical));
     CREATE TABLE kind_count (
         source INTEGER NOT NULL, what INTEGER NOT NULL, kind TEXT NOT NULL, version TEXT NOT NULL, n INTEGER NOT NULL,
@@ -44,9 +44,10 @@ const MIGRATIONS: [&str; 1] = [
         kind INTEGER NOT NULL, opens INTEGER NOT NULL, settled INTEGER NOT NULL, withdrawn INTEGER NOT NULL DEFAULT 0,
         revision INTEGER NOT NULL DEFAULT 0, content BLOB NOT NULL, record_id TEXT,
         call TEXT, tool INTEGER, detail INTEGER, exit_status INTEGER, text, more TEXT,
-        source INTEGER NOT NULL, off INTEGER NOT NULL, len INTEGER NOT NULL, doc INTEGER);
+        source INTEGER NOT NULL, off INTEGER NOT NULL, len INTEGER NOT NULL, doc INTEGER, project INTEGER);
     CREATE INDEX event_place ON event (session, gen, rec, part);
     CREATE INDEX event_opens ON event (session, gen, rec, part) WHERE opens = 1 AND withdrawn = 0;
+    CREATE INDEX event_project ON event (session, project) WHERE project IS NOT NULL;
     CREATE UNIQUE INDEX event_doc ON event (doc) WHERE doc IS NOT NULL;
     CREATE TABLE claim (
         event INTEGER NOT NULL, session INTEGER NOT NULL, own INTEGER NOT NULL, copied_from INTEGER,
@@ -76,6 +77,9 @@ const MIGRATIONS: [&str; 1] = [
     CREATE TABLE raw_chunk (raw INTEGER NOT NULL, n INTEGER NOT NULL, size INTEGER NOT NULL, data BLOB NOT NULL, PRIMARY KEY (raw, n)) WITHOUT ROWID;
     CREATE TABLE change (pos INTEGER PRIMARY KEY, n INTEGER NOT NULL, event INTEGER, session INTEGER, what INTEGER NOT NULL);
     CREATE TABLE hooked (client TEXT NOT NULL, at INTEGER NOT NULL, took INTEGER NOT NULL, PRIMARY KEY (client, at)) WITHOUT ROWID;
+    CREATE TABLE note (client TEXT NOT NULL, session TEXT NOT NULL, at INTEGER NOT NULL, mode TEXT, project TEXT,
+        PRIMARY KEY (client, session, at)) WITHOUT ROWID;
+    CREATE TABLE interval (id INTEGER PRIMARY KEY, project TEXT, root BLOB, deep INTEGER NOT NULL, since INTEGER NOT NULL, until INTEGER);
     CREATE TABLE directory (path TEXT PRIMARY KEY, project INTEGER) WITHOUT ROWID;
     CREATE VIRTUAL TABLE words USING fts5 (
         text, parts, tokens, content = '', contentless_delete = 1, tokenize = 'unicode61 remove_diacritics 2');

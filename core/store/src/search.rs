@@ -270,7 +270,8 @@ impl Store {
             .conn
             .prepare_cached(
                 "SELECT id FROM name WHERE (text = ?1 OR text LIKE ?2 ESCAPE '\\')
-                 AND id IN (SELECT project FROM session WHERE project IS NOT NULL)",
+                 AND id IN (SELECT project FROM session WHERE project IS NOT NULL
+                   UNION SELECT project FROM event WHERE project IS NOT NULL)",
             )?
             .query_map([project, tail.as_str()], |row| row.get(0))?
             .collect::<Result<_, _>>()?)

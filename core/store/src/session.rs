@@ -9,8 +9,10 @@ use scrollback_core::{Lineage, SessionLine, Timestamp};
 pub struct SessionRow {
     /// Its number in this store.
     pub row: i64,
-    /// What is known of it.
+    /// What is known of it; its project is the first that events of it were bound to, else that of its directory.
     pub line: SessionLine,
+    /// The project of the directory it started in.
+    pub root: Option<String>,
     /// The time of its last event.
     pub last_at: Option<Timestamp>,
     /// How many events have their home here, those withdrawn left out.
@@ -31,6 +33,9 @@ pub struct SessionFilter<'f> {
     /// Sessions with an event before this.
     pub until: Option<Timestamp>,
 }
+
+/// What holds of a session of which something was captured; of another only its name and place are known.
+const SOMETHING: &str = "(session.born IS NOT NULL OR session.started_at IS NOT NULL)";
 
 impl Writer<'_> {
     /// Returns the number of a session, which is made if it is not there.
@@ -65,7 +70,9 @@ impl Store {
     pub fn sessions(&self, filter: &SessionFilter<'_>) -> Result<Vec<SessionRow>, StoreError> {
         let tail = filter.project.map(ends_in);
         let mut rows = self.session_rows(
-            "(?1 IS NULL OR client.text = ?1) AND (?2 IS NULL OR project.text = ?2 OR project.text LIKE ?3 ESCAPE '\\')
+            "(?1 IS NULL OR client.text = ?1) AND (?2 IS NULL OR project.text = ?2 OR project.text LIKE ?3 ESCAPE '\\' OR session.id IN (
+               SELECT event.session FROM event JOIN name ON name.id = event.project
+               WHERE event.project IS NOT NULL AND (name.text = ?2 OR name.text LIKE ?3 ESCAPE '\\')))
              AND (?4 IS NULL OR session.last_at >= ?4) AND (?5 IS NULL OR session.first_at < ?5)
              ORDER BY coalesce(session.last_at, session.started_at, 0) DESC, client.text, session.session",
             params![
@@ -85,7 +92,7 @@ impl Store {
     pub fn find_session(&self, client: Option<&str>, name: &str) -> Result<Vec<SessionRow>, StoreError> {
         let order = "ORDER BY client.text, session.session";
         let exact = self.session_rows(
-            &format!("(?1 IS NULL OR client.text = ?1) AND session.session = ?2 {order}"),
+            &format!("{SOMETHING} AND (?1 IS NULL OR client.text = ?1) AND session.session = ?2 {order}"),
             params![client, name],
         )?;
         if !exact.is_empty() || name.is_empty() {
@@ -94,7 +101,7 @@ impl Store {
         let (like, end) = (escape_like(name), name.chars().count() >= 4);
         self.session_rows(
             &format!(
-                "(?1 IS NULL OR client.text = ?1) AND (session.session LIKE ?2 ESCAPE '\\'
+                "{SOMETHING} AND (?1 IS NULL OR client.text = ?1) AND (session.session LIKE ?2 ESCAPE '\\'
                  OR (?4 AND session.session LIKE ?3 ESCAPE '\\')) {order}"
             ),
             params![client, format!("{like}%"), format!("%{like}"), end],
@@ -113,8 +120,10 @@ impl Store {
     /// Returns the sessions that came out of a session, the first first.
     pub fn children(&self, session: &SessionRow) -> Result<Vec<SessionRow>, StoreError> {
         self.session_rows(
-            "client.text = ?1 AND session.parent_session = ?2
-             ORDER BY coalesce(session.started_at, session.first_at, 0), session.session",
+            &format!(
+                "{SOMETHING} AND client.text = ?1 AND session.parent_session = ?2
+                 ORDER BY coalesce(session.started_at, session.first_at, 0), session.session"
+            ),
             params![session.line.client, session.line.session],
         )
     }
@@ -138,7 +147,9 @@ impl Store {
              (SELECT count(*) FROM event WHERE event.session = session.id AND opens = 1 AND withdrawn = 0),
              (SELECT count(*) FROM event WHERE event.session = session.id AND withdrawn = 0),
              (SELECT text FROM event WHERE event.session = session.id AND opens = 1 AND withdrawn = 0 AND kind = 1
-              ORDER BY gen DESC, rec DESC, part DESC LIMIT 1), pull_request
+              ORDER BY gen DESC, rec DESC, part DESC LIMIT 1), pull_request,
+             (SELECT text FROM name WHERE id = (SELECT event.project FROM event
+               WHERE event.session = session.id AND event.project IS NOT NULL ORDER BY gen, rec, part LIMIT 1))
              FROM session JOIN name AS client ON client.id = session.client
              LEFT JOIN name AS project ON project.id = session.project WHERE {wanted}"
         );
@@ -156,13 +167,14 @@ impl Store {
                 rusqlite::types::ValueRef::Null => None,
                 text => Some(self.text_of(text)?),
             };
+            let root: Option<String> = row.get(6)?;
             let line = SessionLine {
                 client: row.get(1)?,
                 session: row.get(2)?,
                 parent_session: row.get(3)?,
                 lineage: row.get::<_, Option<String>>(4)?.as_deref().and_then(lineage_of),
                 agent: row.get(5)?,
-                project: row.get(6)?,
+                project: row.get::<_, Option<String>>(23)?.or_else(|| root.clone()),
                 cwd: row.get(7)?,
                 branch: row.get(8)?,
                 title: row.get(9)?,
@@ -180,6 +192,7 @@ impl Store {
             found.push(SessionRow {
                 row: row.get(0)?,
                 line,
+                root,
                 last_at: time(17)?,
                 events: count(20)?,
                 launched_by: row.get(18)?,

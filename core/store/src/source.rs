@@ -71,6 +71,19 @@ pub struct Counts {
     pub unknown: u64,
     /// Records that could not be read.
     pub unreadable: u64,
+    /// Records that were not wanted, and passed.
+    pub skipped: u64,
+}
+
+/// Why a kind of record that gave no event is counted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Counted {
+    /// It is known to carry nothing.
+    Nothing,
+    /// It was never seen.
+    Unknown,
+    /// It was not wanted; its kind is the reason.
+    Skipped,
 }
 
 /// How often a kind of record was met.
@@ -78,9 +91,9 @@ pub struct Counts {
 pub struct KindCount {
     /// The source's number.
     pub source: i64,
-    /// Whether the kind is known to carry nothing; else it is unknown.
-    pub nothing: bool,
-    /// The kind.
+    /// Why it is counted.
+    pub counted: Counted,
+    /// The kind, or the reason it was not wanted.
     pub kind: String,
     /// The client's version, for an unknown kind, where it is known.
     pub version: String,
@@ -104,7 +117,11 @@ impl Store {
             .query_map([], |row| {
                 Ok(KindCount {
                     source: row.get(0)?,
-                    nothing: row.get::<_, i64>(1)? == 0,
+                    counted: match row.get(1)? {
+                        0 => Counted::Nothing,
+                        1 => Counted::Unknown,
+                        _ => Counted::Skipped,
+                    },
                     kind: row.get(2)?,
                     version: row.get(3)?,
                     n: u64::try_from(row.get::<_, i64>(4)?).unwrap_or(0),
@@ -121,7 +138,7 @@ fn source_rows(
 ) -> Result<Vec<SourceRow>, StoreError> {
     let mut statement = conn.prepare_cached(&format!(
         "SELECT source.id, path, logical, parser.text, generation, mark, state_version, state,
-         records, events, empty, unknown, unreadable, client_label, session_label, remark
+         records, events, empty, unknown, unreadable, client_label, session_label, remark, skipped
          FROM source JOIN name AS parser ON parser.id = source.parser {wanted}"
     ))?;
     let mut rows = statement.query(params)?;
@@ -147,6 +164,7 @@ fn source_rows(
                 nothing: count(10)?,
                 unknown: count(11)?,
                 unreadable: count(12)?,
+                skipped: count(16)?,
             },
             remark: row.get(15)?,
         });
@@ -212,7 +230,7 @@ impl Writer<'_> {
         let conn = &self.store.conn;
         conn.prepare_cached(
             "UPDATE source SET generation = ?2, mark = NULL, state_version = 0, state = '', records = 0, events = 0,
-             empty = 0, unknown = 0, unreadable = 0, remark = NULL WHERE id = ?1",
+             empty = 0, unknown = 0, unreadable = 0, skipped = 0, remark = NULL WHERE id = ?1",
         )?
         .execute(params![source, generation])?;
         if self.known.rewound {
@@ -271,7 +289,7 @@ impl Writer<'_> {
             .conn
             .prepare_cached(
                 "UPDATE source SET mark = ?2, state_version = ?3, state = ?4, records = ?5, events = ?6, empty = ?7,
-                 unknown = ?8, unreadable = ?9 WHERE id = ?1",
+                 unknown = ?8, unreadable = ?9, skipped = ?10 WHERE id = ?1",
             )?
             .execute(params![
                 source,
@@ -283,15 +301,16 @@ impl Writer<'_> {
                 int(counts.nothing),
                 int(counts.unknown),
                 int(counts.unreadable),
+                int(counts.skipped),
             ])?;
         Ok(())
     }
 
-    /// Counts a kind of record that gave no event: one known to carry nothing, or one never seen.
+    /// Counts a kind of record that gave no event.
     pub fn count_kind(
         &mut self,
         source: i64,
-        nothing: bool,
+        counted: Counted,
         kind: &str,
         version: &str,
         n: u64,
@@ -302,7 +321,7 @@ impl Writer<'_> {
                 "INSERT INTO kind_count (source, what, kind, version, n) VALUES (?1, ?2, ?3, ?4, ?5)
                  ON CONFLICT (source, what, kind, version) DO UPDATE SET n = n + excluded.n",
             )?
-            .execute(params![source, i64::from(!nothing), kind, version, int(n)])?;
+            .execute(params![source, counted as i64, kind, version, int(n)])?;
         Ok(())
     }
 
@@ -316,7 +335,7 @@ impl Writer<'_> {
     ) -> Result<(), StoreError> {
         let conn = &self.store.conn;
         conn.prepare_cached(
-            "UPDATE source SET records = ?2, events = ?3, empty = ?4, unknown = ?5, unreadable = ?6 WHERE id = ?1",
+            "UPDATE source SET records = ?2, events = ?3, empty = ?4, unknown = ?5, unreadable = ?6, skipped = ?7 WHERE id = ?1",
         )?
         .execute(params![
             source,
@@ -325,10 +344,11 @@ impl Writer<'_> {
             int(counts.nothing),
             int(counts.unknown),
             int(counts.unreadable),
+            int(counts.skipped),
         ])?;
         conn.prepare_cached("DELETE FROM kind_count WHERE source = ?1 AND what = 1")?.execute([source])?;
         for (kind, version, n) in unknown {
-            self.count_kind(source, false, kind, version, *n)?;
+            self.count_kind(source, Counted::Unknown, kind, version, *n)?;
         }
         Ok(())
     }

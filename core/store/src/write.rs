@@ -18,6 +18,8 @@ pub struct Put<'p> {
     pub content: [u8; 16],
     /// Who caused it, as the line format has it; `None` where nothing is known.
     pub actor: Option<&'p str>,
+    /// The project it belongs to, if that is another than its session's.
+    pub project: Option<&'p str>,
     /// What its attachments became.
     pub attachments: &'p [AttachmentLine],
     /// Where it was read.

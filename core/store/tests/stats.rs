@@ -27,7 +27,9 @@ fn put(writer: &mut Writer<'_>, client: &str, n: u64, event: &Event<'_>) {
     let claim =
         Claim { source, generation: 0, record: n, part: 0, offset: n * 10, length: 10, born_ns: source };
     let content = *event.id.as_bytes();
-    writer.event(&Put { client, event, content, actor: None, attachments: &[], claim }).unwrap();
+    writer
+        .event(&Put { client, event, content, actor: None, project: None, attachments: &[], claim })
+        .unwrap();
 }
 
 fn event<'e>(session: &'e str, name: &str, time: &str, body: Body<'e>) -> Event<'e> {

@@ -1,38 +1,43 @@
 //! What was said of a record, put into the store.
 
+use super::judged::{Judged, place_only};
 use super::{Current, Place, Reading};
 use crate::prepare::{self, Prepared};
 use crate::project::project_of;
 use crate::tail::{TailError, TailReport};
 use scrollback_core::{Events, Facts, Said, Whose};
-use scrollback_store::{Claim, Put, StoreError, Stored};
+use scrollback_store::{Claim, Counted, Put, StoreError, Stored};
 use std::path::{Path, PathBuf};
 
 /// The longest name of a kind that is counted; a longer one is cut.
 const KIND: usize = 200;
 
 impl Reading<'_, '_> {
-    /// Keeps what was said of a record; returns the part the record's next event would be.
+    /// Keeps what was said of a record; returns the part the record's next event would be. Of one that is passed, only
+    /// what it takes back counts, and where its sessions stand.
     pub(super) fn apply(
         &mut self,
         events: Events<'_>,
+        judged: &Judged,
         current: &mut Current<'_>,
         place: Place,
         report: &mut TailReport,
     ) -> Result<u32, TailError> {
+        let passed = matches!(judged, Judged::Skip(_));
         let mut part = place.part;
         let mut rank = None;
         for said in events.into_said() {
             match said {
                 Said::Event(event) => {
                     rank = Some(event.order.rank);
-                    report.events += 1;
-                    current.counts.events += 1;
                     if let Some(heard) = &mut self.heard {
                         heard.event(&event.body);
                     }
+                    let Judged::Keep(project) = judged else { continue };
+                    report.events += 1;
+                    current.counts.events += 1;
                     let prepared = prepare::prepare(event, self.redactor, &self.key);
-                    match self.put(&prepared, current, place, part)? {
+                    match self.put(&prepared, project.as_deref(), current, place, part)? {
                         Stored::New => {
                             report.stored += 1;
                             current.stored += 1;
@@ -43,7 +48,9 @@ impl Reading<'_, '_> {
                     self.batch.0 += 1;
                     part += 1;
                 }
-                Said::Facts(whose, mut facts) => {
+                Said::Facts(Whose::HolderOf(_), _) | Said::Usage { .. } | Said::Unknown { .. } if passed => {}
+                Said::Facts(whose, facts) => {
+                    let mut facts = if passed { place_only(facts) } else { facts };
                     prepare::redact_facts(&mut facts, self.redactor);
                     let project = self.project(&whose, &facts)?;
                     self.writer.facts(current.client, &whose, &facts, project.as_deref())?;
@@ -67,21 +74,22 @@ impl Reading<'_, '_> {
                     report.remark(cut(&what));
                 }
                 Said::Unknown { kind, version } => {
-                    self.count(current, false, &kind, version.as_deref().unwrap_or_default());
+                    self.count(current, Counted::Unknown, &kind, version.as_deref().unwrap_or_default());
                 }
             }
         }
         Ok(part)
     }
 
-    pub(super) fn count(&self, current: &mut Current<'_>, nothing: bool, kind: &str, version: &str) {
+    pub(super) fn count(&self, current: &mut Current<'_>, counted: Counted, kind: &str, version: &str) {
         let (kind, version) = (self.redactor.text(kind), self.redactor.text(version));
-        *current.kinds.entry((nothing, cut(&kind).to_owned(), cut(&version).to_owned())).or_default() += 1;
+        *current.kinds.entry((counted, cut(&kind).to_owned(), cut(&version).to_owned())).or_default() += 1;
     }
 
     fn put(
         &mut self,
         prepared: &Prepared<'_>,
+        project: Option<&str>,
         current: &Current<'_>,
         place: Place,
         part: u32,
@@ -96,6 +104,7 @@ impl Reading<'_, '_> {
             event: &prepared.event,
             content: prepared.content,
             actor: actor.as_deref(),
+            project,
             attachments: &prepared.attachments,
             claim: claim(current, place, part),
         })

@@ -1,5 +1,6 @@
 //! Sources that did not change for a while: their decoders are told, and say what they held back.
 
+use super::judged::Seen;
 use super::memory::Redacted;
 use super::{Current, Place, Reading, client_of};
 use crate::tail::{TailError, TailReport};
@@ -41,6 +42,7 @@ impl Reading<'_, '_> {
             born_ns: i64::MAX,
             counts: row.counts,
             kinds: BTreeMap::new(),
+            seen: Seen::default(),
             stored: 0,
             keeps: true,
         };
@@ -83,7 +85,8 @@ impl Reading<'_, '_> {
         let quiet = catch_unwind(AssertUnwindSafe(|| decoder.quiet(Quiet::Idle, &mut memory, &mut events)));
         memory.finish()?;
         if quiet.is_ok() {
-            self.apply(events, current, place, report)?;
+            let verdict = self.judge(events.said(), current)?;
+            self.apply(events, &verdict, current, place, report)?;
         }
         Ok(())
     }

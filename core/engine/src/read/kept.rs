@@ -1,9 +1,10 @@
 //! Records that were kept raw: read once more, compared with what is read, forgotten.
 
+use super::judged::Seen;
 use super::{Current, Place, Reading, client_of};
 use crate::tail::{TailError, TailReport};
 use scrollback_core::{Parser, State};
-use scrollback_store::{Counts, RawRecord, SourceRow, StoreError};
+use scrollback_store::{Counted, Counts, RawRecord, SourceRow, StoreError};
 use std::collections::{BTreeMap, HashSet};
 
 /// The digests of what was read, before redaction, keyed.
@@ -22,8 +23,8 @@ pub(crate) struct Kept {
     pub(crate) understood: Vec<i64>,
     /// What was counted in all of them; of events those that are new.
     pub(crate) counts: Counts,
-    /// The kinds in them: whether known to carry nothing, kind and version.
-    pub(crate) kinds: BTreeMap<(bool, String, String), u64>,
+    /// The kinds in them: why each is counted, kind and version.
+    pub(crate) kinds: BTreeMap<(Counted, String, String), u64>,
 }
 
 impl Reading<'_, '_> {
@@ -60,6 +61,7 @@ impl Reading<'_, '_> {
             born_ns: i64::MAX,
             counts: Counts::default(),
             kinds: BTreeMap::new(),
+            seen: Seen::default(),
             stored: 0,
             keeps: false,
         };

@@ -1,6 +1,7 @@
 //! One record: decoded, refused, or kept raw.
 
 use super::apply::cut;
+use super::judged::Judged;
 use super::memory::Redacted;
 use super::{Current, Place, Reading, state_of};
 use crate::prepare::short;
@@ -8,7 +9,7 @@ use crate::redact::Streamer;
 use crate::source::{Line, LineReader, values};
 use crate::tail::{TailError, TailReport};
 use scrollback_core::{Decoder, Events, Record, Said, State, Unreadable};
-use scrollback_store::{StoreError, Why};
+use scrollback_store::{Counted, StoreError, Why};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 pub(super) enum Refused {
@@ -89,6 +90,12 @@ impl<'a> Reading<'a, '_> {
             Ok(Err(unreadable)) => return Ok(Err(Refused::Unreadable(unreadable))),
             Ok(Ok(())) => {}
         }
+        let judged = self.judge(events.said(), current)?;
+        if let Judged::Skip(why) = judged {
+            self.skip(why, current, report);
+            place.part = self.apply(events, &judged, current, *place, report)?;
+            return Ok(Ok(()));
+        }
         report.records += 1;
         current.counts.records += 1;
         let unknown = events.said().iter().find_map(|said| match said {
@@ -101,7 +108,7 @@ impl<'a> Reading<'a, '_> {
             if events.is_silent() { Some(("(the parser said nothing)".to_owned(), None)) } else { unknown };
         if let Some((kind, version)) = &unknown {
             if events.is_silent() {
-                self.count(current, false, kind, "");
+                self.count(current, Counted::Unknown, kind, "");
             }
             current.counts.unknown += 1;
             report.not_understood += 1;
@@ -113,9 +120,9 @@ impl<'a> Reading<'a, '_> {
             && rest.iter().all(|said| matches!(said, Said::Nothing(_) | Said::Remark(_)))
         {
             current.counts.nothing += 1;
-            self.count(current, true, kind, "");
+            self.count(current, Counted::Nothing, kind, "");
         }
-        place.part = self.apply(events, current, *place, report)?;
+        place.part = self.apply(events, &judged, current, *place, report)?;
         Ok(Ok(()))
     }
 
@@ -127,6 +134,10 @@ impl<'a> Reading<'a, '_> {
         place: Place,
         report: &mut TailReport,
     ) -> Result<(), TailError> {
+        if let Judged::Skip(why) = self.judge_unread(current)? {
+            self.skip(why, current, report);
+            return Ok(());
+        }
         report.records += 1;
         report.unreadable += 1;
         current.counts.records += 1;
@@ -134,6 +145,15 @@ impl<'a> Reading<'a, '_> {
         report.problem(current.path, Some(place.index + 1), format!("{what}; kept raw"));
         self.keep_raw(bytes, Why::Unreadable, what, None, current, place)?;
         Ok(())
+    }
+
+    /// Counts a record that is passed.
+    fn skip(&self, why: &'static str, current: &mut Current<'_>, report: &mut TailReport) {
+        report.records += 1;
+        report.pass(why, 1);
+        current.counts.records += 1;
+        current.counts.skipped += 1;
+        self.count(current, Counted::Skipped, why, "");
     }
 
     fn keep_raw(
@@ -166,6 +186,11 @@ impl<'a> Reading<'a, '_> {
         (index, offset, length): (u64, u64, u64),
         report: &mut TailReport,
     ) -> Result<(), TailError> {
+        if let Judged::Skip(why) = self.judge_unread(current)? {
+            self.skip(why, current, report);
+            while let Ok(Some(_)) = reader.next_chunk() {}
+            return Ok(());
+        }
         let what = format!(
             "a record of {length} bytes, over the limit of {}: kept raw, not decoded",
             self.options.max_line

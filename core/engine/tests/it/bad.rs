@@ -2,7 +2,7 @@
 
 use crate::world::{World, jsonl};
 use scrollback_engine::{Problem, TailOptions, TailReport};
-use scrollback_store::Why;
+use scrollback_store::{Counted, Why};
 use std::fs::{self, File};
 use std::os::unix::fs::{PermissionsExt as _, symlink};
 
@@ -136,7 +136,7 @@ fn an_unknown_kind_is_kept_raw_and_counted() {
     assert_eq!(world.raw(), [b"{\"kind\":\"dream\",\"x\":1}", b"{\"kind\":\"dream\",\"x\":2}"]);
     let counts = world.store().kind_counts().unwrap();
     let dream = counts.iter().find(|count| count.kind == "dream").unwrap();
-    assert_eq!((dream.n, dream.nothing, dream.version.as_str()), (2, false, "1.2.3"));
+    assert_eq!((dream.n, dream.counted, dream.version.as_str()), (2, Counted::Unknown, "1.2.3"));
     let record = world.store().raw_records().unwrap().remove(0);
     assert_eq!((record.why, record.kind.as_str()), (Why::Unknown, "dream"));
 }

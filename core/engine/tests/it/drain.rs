@@ -9,8 +9,8 @@ use scrollback_core::{
 use scrollback_engine::TailOptions;
 use scrollback_engine::drain::{self, DrainError, DrainReport, Draining, Patience};
 use scrollback_engine::hook::{HookCall, Hooked, hook};
-use scrollback_engine::spool::Spool;
-use scrollback_store::{Access, Picked, SessionFilter, Store};
+use scrollback_engine::spool::{Spool, SpoolRecord};
+use scrollback_store::{Access, Mode, Picked, SessionFilter, Store};
 use serde::Deserialize;
 use std::borrow::Cow;
 use std::fs;
@@ -102,7 +102,14 @@ fn payload(moment: &str, session: &str, path: Option<&Path>, last: Option<&str>)
 
 fn call(world: &World, payload: &[u8], off: bool) -> Hooked {
     let call = Call { event: None, level: None, payload };
-    let given = HookCall { client: "acme", call, directory: None, began: Instant::now(), off };
+    let given = HookCall {
+        client: "acme",
+        call,
+        directory: None,
+        began: Instant::now(),
+        capture: off.then_some(Mode::Off),
+        project: None,
+    };
     hook(world, &registry(), &world.root().join("data"), &given)
 }
 
@@ -267,20 +274,33 @@ fn rubbish_leaves_nothing_and_fails_nobody() {
         call: Call { event: None, level: None, payload: b"{}" },
         directory: None,
         began: Instant::now(),
-        off: false,
+        capture: None,
+        project: None,
     };
     let done = hook(&world, &registry(), &world.root().join("data"), &of_nobody);
     assert!(!done.ring && done.reply == Reply::default(), "{done:?}");
 }
 
 #[test]
-fn off_leaves_nothing() {
+fn off_leaves_the_session_and_the_time() {
     let world = World::new();
     world.append("a.jsonl", line("1", "one"));
     let payload = payload("stop", "s", Some(&world.path("a.jsonl")), Some("one"));
     let done = call(&world, payload.as_bytes(), true);
-    assert_eq!((done.ring, done.trouble), (false, None));
-    assert!(!spool(&world).has_some());
+    assert_eq!((done.ring, done.trouble), (true, None));
+    let records = spool(&world).peek().unwrap();
+    let at = records[0].at;
+    let expected = SpoolRecord {
+        v: 1,
+        client: "acme".to_owned(),
+        at,
+        session: Some("s".to_owned()),
+        capture: Some("off".to_owned()),
+        ..SpoolRecord::default()
+    };
+    assert_eq!(records, [expected]);
+    let report = try_drain(&world, Patience::NONE).unwrap();
+    assert_eq!((report.records, report.sources, report.stored), (1, 0, 0));
 }
 
 #[test]
