@@ -12,6 +12,7 @@ use scrollback_engine::spool::Spool;
 use scrollback_engine::{TailOptions, drain, log};
 use scrollback_store::{Access, Store};
 use std::ffi::OsString;
+use std::fmt::Write as _;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
 use std::time::Instant;
@@ -79,17 +80,32 @@ fn empty(registry: &Registry, settings: &Settings, data: &Path, patience: Patien
         capture: Capture { mode: settings.configured, ..settings.capture.clone() },
         ..TailOptions::default()
     };
-    let draining = Draining { env: &World, registry, options: &options, patience };
+    let unpersisted = settings.unpersisted;
+    let draining = Draining { env: &World, registry, options: &options, patience, unpersisted };
     Ok(draining.run(&mut store, &Spool::of(data))?)
 }
 
 /// Returns what a drain did, on one line.
 fn told(report: &DrainReport) -> String {
-    let DrainReport { records, damaged, sources, bytes, stored, came, missing, tried, trouble } = report;
+    let DrainReport {
+        records,
+        damaged,
+        sources,
+        bytes,
+        stored,
+        came,
+        missing,
+        told: told_only,
+        tried,
+        trouble,
+    } = report;
     let mut told = format!(
         "{records} hooks, {damaged} damaged; {sources} transcripts, {bytes} bytes, {stored} events; \
          announced messages: {came} came, {missing} did not"
     );
+    if *told_only > 0 {
+        let _ = write!(told, "; {told_only} events that only hooks told");
+    }
     for session in tried {
         told.push_str("; tried: ");
         told.push_str(session);

@@ -97,6 +97,7 @@ fn one(registry: &Registry, line: &Line, began: Instant) -> bool {
         began,
         capture: settings::mode_of(&World),
         project: project.as_deref(),
+        unpersisted: settings::unpersisted(&World),
     };
     let Hooked { reply, ring, trouble: what } = hook(&World, registry, data, &call);
     if let Some(what) = what {

@@ -56,8 +56,24 @@ const PROJECT: Variable = Variable {
     help: "The project that sessions of a client started with it belong to, whatever `use` bound.",
 };
 
+const UNPERSISTED: Variable = Variable {
+    name: "SCROLLBACK_CAPTURE_UNPERSISTED",
+    key: Some("capture.unpersisted"),
+    help: "Whether sessions of which the client keeps no transcript are recorded from what it tells its hooks: `true` \
+           (the default) or `false`.",
+};
+
 /// Every variable of our own, in the order of the reference.
-pub(crate) const VARIABLES: [Variable; 6] = [HOME, RAW, KEEP_BLOBS, CAPTURE, EXCLUDE, PROJECT];
+pub(crate) const VARIABLES: [Variable; 7] = [HOME, RAW, KEEP_BLOBS, CAPTURE, EXCLUDE, UNPERSISTED, PROJECT];
+
+/// The words for yes and no.
+const YES: [(&str, bool); 2] = [("true", true), ("false", false)];
+
+/// Returns whether a hook's environment wants sessions recorded that have no transcript. A value that is not understood
+/// says no, since whoever set it wanted less than everything.
+pub(crate) fn unpersisted(env: &dyn Env) -> bool {
+    env.var(UNPERSISTED.name).is_none_or(|value| value == "true")
+}
 
 /// Returns how much a hook's environment wants captured, if it says so. A value that is not understood is `off`, since
 /// whoever set it wanted less than everything.
@@ -81,6 +97,8 @@ pub(crate) struct Settings {
     pub(crate) raw_all: bool,
     /// Whether attachments' bytes are kept.
     pub(crate) keep_blobs: bool,
+    /// Whether sessions are recorded that have no transcript.
+    pub(crate) unpersisted: bool,
     /// What is captured.
     pub(crate) capture: Capture,
     /// How much `config.toml` wants captured, whatever the environment says: that of a drain is that of the client
@@ -112,7 +130,8 @@ impl Settings {
         Ok(Self {
             data: directory(env, "XDG_DATA_HOME", ".local/share")?,
             raw_all: one_of(env, &config, &RAW, &[("unknown", false), ("all", true)], false)?,
-            keep_blobs: one_of(env, &config, &KEEP_BLOBS, &[("true", true), ("false", false)], true)?,
+            keep_blobs: one_of(env, &config, &KEEP_BLOBS, &YES, true)?,
+            unpersisted: one_of(env, &config, &UNPERSISTED, &YES, true)?,
             config: directory_of_config,
             capture,
             configured,

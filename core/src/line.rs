@@ -111,6 +111,9 @@ pub struct EventLine {
     /// How often its content changed; absent for never.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub revision: Option<u64>,
+    /// What witnessed it, where that is no transcript: `hook`.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub evidence: Vec<String>,
     /// The session it was copied from, if its own home was never read.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub copied_from: Option<String>,

@@ -1,24 +1,21 @@
 //! What is captured and for which project, as a user says it: by `use`, `pause` and their like, by the environment,
 //! by `config.toml`.
 
-use crate::support::{of_type, sandbox, text, values};
-use scrollback_core::Timestamp;
+use crate::support::{now, of_type, sandbox, text, values};
 use scrollback_engine::drain;
 use scrollback_tests::Sandbox;
 use serde_json::{Value, json};
 use std::fs;
 use std::io::Write as _;
 use std::process::Stdio;
-use std::time::{Duration, SystemTime, UNIX_EPOCH};
+use std::time::Duration;
 
-/// Returns the time, a little later than whatever was before.
-#[expect(clippy::disallowed_methods, reason = "a client dates what it writes")]
-fn now() -> String {
+/// Returns the time, with a moment before it and after.
+fn later() -> String {
     std::thread::sleep(Duration::from_millis(5));
-    let micros = SystemTime::now().duration_since(UNIX_EPOCH).unwrap().as_micros();
-    let now = Timestamp::from_micros(i64::try_from(micros).unwrap()).unwrap();
+    let now = now();
     std::thread::sleep(Duration::from_millis(5));
-    now.to_string()
+    now
 }
 
 /// A session of Claude Code's in one directory, written as it goes.
@@ -53,7 +50,7 @@ impl<'m> Session<'m> {
         self.said += 1;
         let uuid = format!("{}-{:04}-4000-8000-000000000000", &self.id[..8], self.said);
         self.append(
-            &json!({"type": "user", "uuid": uuid, "sessionId": self.id, "cwd": self.directory, "timestamp": now(),
+            &json!({"type": "user", "uuid": uuid, "sessionId": self.id, "cwd": self.directory, "timestamp": later(),
                 "message": {"role": "user", "content": what}, "parentUuid": null, "isSidechain": false,
                 "version": "2.1.332"})
             .to_string(),
@@ -268,7 +265,7 @@ fn a_session_whose_client_has_capture_off_is_noted_and_no_more() {
     on.says("plain");
     off.append("{\"type\":\"user\",\"torn zebrafish");
     let of_an_agent = json!({"type": "user", "uuid": "dddddddd-0000-4000-8000-000000000000", "sessionId": off.id,
-        "agentId": "a1b2c3d4", "isSidechain": true, "cwd": off.directory, "timestamp": now(), "parentUuid": null,
+        "agentId": "a1b2c3d4", "isSidechain": true, "cwd": off.directory, "timestamp": later(), "parentUuid": null,
         "message": {"role": "user", "content": "zebrafish, agent"}, "version": "2.1.332"});
     let agent = format!(".claude/projects/p/{}/subagents/agent-a1b2c3d4.jsonl", off.id);
     machine.write(agent, format!("{of_an_agent}\n"));

@@ -1,6 +1,6 @@
 //! Installed lines, run as a client runs them: by a shell, with the payload on standard input.
 
-use crate::support::{assert_same, sandbox, text};
+use crate::support::{assert_same, now, sandbox, text};
 use scrollback_store::{Access, Store};
 use scrollback_tests::{Ran, Sandbox, recorded, transcripts};
 use serde_json::{Value, json};
@@ -91,7 +91,7 @@ fn row(session: &str, n: usize, said: &str) -> String {
     let message =
         json!({"id": format!("m{n}"), "role": "assistant", "content": [{"type": "text", "text": said}]});
     let row = json!({"type": "assistant", "uuid": uuid, "sessionId": session, "cwd": "/srv", "message": message,
-        "timestamp": "2026-11-30T20:00:00Z", "parentUuid": null, "isSidechain": false, "version": "2.1.332"});
+        "timestamp": now(), "parentUuid": null, "isSidechain": false, "version": "2.1.332"});
     format!("{row}\n")
 }
 
@@ -177,7 +177,7 @@ fn twenty_hooks_at_once_on_one_session_and_on_twenty() {
     let one = transcript(&machine, "22222222-2222-4222-8222-222222222200", "");
     let mut transcripts = Vec::new();
     for n in 1..=20 {
-        append(&one, &row("one", n, "zebra"));
+        append(&one, &row("22222222-2222-4222-8222-222222222200", n, "zebra"));
         let session = format!("22222222-2222-4222-8222-2222222222{n:02}");
         transcripts.push(transcript(&machine, &session, &row(&session, 100 + n, "giraffe")));
     }
@@ -230,7 +230,9 @@ fn the_drain_outlives_its_client_and_holds_none_of_its_pipes() {
         &payload("Stop", &at, "afterwards"),
     );
     let until = Instant::now() + LONG;
-    while !scrollback_engine::drain::runs(&machine.data()) || found(&machine, "before") == 0 {
+    // The store is made by the drain.
+    let is_read = || machine.run(&["search", "--json", "before"]).stdout.lines().count() == 1;
+    while !scrollback_engine::drain::runs(&machine.data()) || !is_read() {
         assert!(Instant::now() < until, "no drain: {}", log(&machine));
         std::thread::sleep(Duration::from_millis(5));
     }

@@ -20,6 +20,7 @@ mod setup;
 mod show;
 mod support;
 mod tail;
+mod unpersisted;
 mod usage;
 
 #[test]

@@ -8,6 +8,14 @@ pub(crate) fn sandbox() -> Sandbox {
     Sandbox::new(env!("CARGO_BIN_EXE_scrollback-under-test"))
 }
 
+/// Returns the time, as clients write it.
+#[expect(clippy::disallowed_methods, reason = "a client dates what it writes")]
+pub(crate) fn now() -> String {
+    let since = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap();
+    let micros = i64::try_from(since.as_micros()).unwrap();
+    scrollback_core::Timestamp::from_micros(micros).unwrap().to_string()
+}
+
 /// Returns lines of JSON as values.
 pub(crate) fn values(lines: &str) -> Vec<Value> {
     lines

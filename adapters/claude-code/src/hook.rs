@@ -23,7 +23,8 @@ pub(crate) fn hook<'p>(env: &dyn Env, call: &Call<'p>) -> Result<Hook<'p>, Paylo
             seen.extend(payload.prompt.map(|text| Seen::Prompt(text.0)));
         }
         // A sub-agent's payload names the parent's session; its last message is in its own transcript.
-        Moment::Stop | Moment::StopFailure if payload.agent_id.is_none() => {
+        // Where the turn failed it is the error, which the transcript has as one.
+        Moment::Stop if payload.agent_id.is_none() => {
             seen.extend(payload.last_assistant_message.map(|text| Seen::Reply(text.0)));
         }
         _ => {}

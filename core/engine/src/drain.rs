@@ -6,13 +6,13 @@ mod rooted;
 
 use crate::capture;
 use crate::discover;
-use crate::read::{Chosen, Heard, Reading};
+use crate::read::{Chosen, Heard, Reading, Telling};
 use crate::redact::Redactor;
 use crate::source::stat;
-use crate::spool::{Spool, SpoolRecord};
+use crate::spool::{Spool, SpoolRecord, digest};
 use crate::tail::{TailError, TailOptions, TailReport};
 use rooted::Rooted;
-use scrollback_core::{Adapter, Env, Parser, Registry, Timestamp};
+use scrollback_core::{Adapter, Env, Parser, Registry, Role, Timestamp};
 use scrollback_store::{Hooked, Mode, Store, StoreError};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::{self, File, TryLockError};
@@ -57,6 +57,8 @@ pub struct DrainReport {
     pub came: u64,
     /// Messages that were announced and did not come while it waited; the next reading may find them.
     pub missing: u64,
+    /// Messages that were new and that only hooks told.
+    pub told: u64,
     /// Trials of an installed line that arrived, by their session.
     pub tried: Vec<String>,
     /// What was refused or failed.
@@ -133,6 +135,8 @@ pub struct Draining<'a> {
     pub options: &'a TailOptions,
     /// How it waits.
     pub patience: Patience,
+    /// Whether sessions are recorded that have no transcript.
+    pub unpersisted: bool,
 }
 
 impl Draining<'_> {
@@ -153,11 +157,12 @@ impl Draining<'_> {
             report.damaged = batch.damaged + batch.newer;
             remember(store, batch.records.get(known..).unwrap_or_default())?;
             self.look(store, &key, &mut work, &mut report)?;
+            ask(store, &key, &mut work, &mut report)?;
             work.awaited.retain(|awaited| !awaited.came);
             let now = Instant::now();
-            let before = work.awaited.len();
-            work.awaited.retain(|awaited| now < awaited.until);
-            report.missing += (before - work.awaited.len()) as u64;
+            let (over, awaited) = work.awaited.drain(..).partition(|awaited| now >= awaited.until);
+            work.awaited = awaited;
+            self.tell(store, over, &mut report)?;
             if work.awaited.is_empty() {
                 break batch;
             }
@@ -198,9 +203,58 @@ impl Draining<'_> {
         }
         let until = Instant::now() + self.patience.announced;
         if !record.read.is_empty() {
-            let awaited = |digest: &String| Awaited { digest: digest.clone(), until, came: false };
+            let awaited = |digest: &String| Awaited::of(record, Role::Assistant, Some(digest.clone()), until);
             work.awaited.extend(record.announced.iter().map(awaited));
         }
+        for told in &record.told {
+            // Without a transcript there is nothing to wait for.
+            let until = if told.digest.is_some() { until } else { Instant::now() };
+            let awaited = Awaited::of(record, told.role, told.digest.clone(), until);
+            work.awaited.push(Awaited { text: Some(told.text.clone()), ..awaited });
+        }
+    }
+
+    /// Stores what hooks told and no transcript had.
+    fn tell(
+        &self,
+        store: &mut Store,
+        over: Vec<Awaited>,
+        report: &mut DrainReport,
+    ) -> Result<(), DrainError> {
+        for awaited in over {
+            report.missing += u64::from(awaited.digest.is_some());
+            let Awaited { record, role, text: Some(text), .. } = awaited else { continue };
+            let transcripts: Vec<PathBuf> =
+                record.read.iter().filter_map(|path| fs::canonicalize(path).ok()).collect();
+            let persisted = !transcripts.is_empty();
+            // A transcript that is there has its prompts.
+            let wanted = if persisted { role == Role::Assistant } else { self.unpersisted };
+            let (Some(session), Ok(at), Some((adapter, parser))) =
+                (record.session.as_deref(), Timestamp::from_micros(record.at), self.of(&record.client))
+            else {
+                continue;
+            };
+            if !wanted {
+                continue;
+            }
+            let telling = Telling {
+                session,
+                role,
+                text: &text,
+                at,
+                cwd: record.cwd.as_deref(),
+                transcripts: &transcripts,
+            };
+            let env = Rooted::of(self.env, &record.roots, adapter.spec().variables);
+            let mut read = TailReport::default();
+            let mut writer = store.writer()?;
+            let mut reading =
+                Reading::new(&env, self.registry, Redactor::shared(), self.options, &mut writer)?;
+            reading.told(parser, &telling, &mut read)?;
+            writer.commit()?;
+            report.told += read.stored;
+        }
+        Ok(())
     }
 
     /// Returns a client's adapter and the parser of its transcripts.
@@ -235,7 +289,7 @@ impl Draining<'_> {
             if chosen.is_empty() {
                 continue;
             }
-            let wanted = work.awaited.iter().map(|awaited| awaited.digest.clone()).collect();
+            let wanted = work.awaited.iter().filter_map(|awaited| awaited.digest.clone()).collect();
             let mut read = TailReport::default();
             let mut writer = store.writer()?;
             let mut reading =
@@ -247,7 +301,7 @@ impl Draining<'_> {
             let heard = reading.heard().unwrap_or_default();
             writer.commit()?;
             for awaited in &mut work.awaited {
-                if heard.contains(&awaited.digest) && !awaited.came {
+                if awaited.digest.as_ref().is_some_and(|digest| heard.contains(digest)) && !awaited.came {
                     awaited.came = true;
                     report.came += 1;
                 }
@@ -261,6 +315,29 @@ impl Draining<'_> {
         }
         Ok(())
     }
+}
+
+/// Asks the store, once, whether what is awaited is there: an earlier reading may have found it.
+fn ask(
+    store: &mut Store,
+    key: &[u8; 32],
+    work: &mut Work,
+    report: &mut DrainReport,
+) -> Result<(), DrainError> {
+    for awaited in work.awaited.iter_mut().filter(|awaited| !awaited.came && !awaited.asked) {
+        awaited.asked = true;
+        let (Some(wanted), Some(session), Ok(at)) =
+            (&awaited.digest, &awaited.record.session, Timestamp::from_micros(awaited.record.at))
+        else {
+            continue;
+        };
+        let said = store.said_about(&awaited.record.client, session, awaited.role, at)?;
+        if said.iter().any(|text| digest(key, text) == *wanted) {
+            awaited.came = true;
+            report.came += 1;
+        }
+    }
+    Ok(())
 }
 
 /// Keeps how long the hooks took, and what they noted of their sessions.
@@ -285,9 +362,24 @@ struct Work {
 
 /// A message that a hook announced and no transcript had yet.
 struct Awaited {
-    digest: String,
+    /// The hook's record.
+    record: SpoolRecord,
+    role: Role,
+    /// What it is known by; none if no transcript will have it.
+    digest: Option<String>,
+    /// Its words, if the hook told them.
+    text: Option<String>,
     until: Instant,
     came: bool,
+    /// Whether the store was asked for it.
+    asked: bool,
+}
+
+impl Awaited {
+    fn of(record: &SpoolRecord, role: Role, digest: Option<String>, until: Instant) -> Self {
+        let record = SpoolRecord { told: Vec::new(), announced: Vec::new(), ..record.clone() };
+        Self { record, role, digest, text: None, until, came: false, asked: false }
+    }
 }
 
 /// What is to be read of one client.

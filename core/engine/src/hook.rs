@@ -1,13 +1,17 @@
 //! One hook: what came in, what is left for the drain, what is printed. It opens no store, reads no transcript
 //! and waits for nobody.
 
-use crate::spool::{Spool, SpoolRecord, VERSION, digest};
-use scrollback_core::{Adapter, Call, Env, Hook, Host, Moment, Outcome, Read, Registry, Reply, Seen};
+use crate::redact::{Redactor, is_plain};
+use crate::spool::{Spool, SpoolRecord, Told, VERSION, digest};
+use scrollback_core::{Adapter, Call, Env, Hook, Host, Moment, Outcome, Read, Registry, Reply, Role, Seen};
 use scrollback_store::Mode;
 use std::collections::BTreeMap;
 use std::io;
 use std::path::Path;
 use std::time::Instant;
+
+/// The longest last message, in bytes, that goes along where there is a transcript.
+const LIMIT: usize = 1 << 14;
 
 /// A client's call of our line.
 #[derive(Debug, Clone, Copy)]
@@ -24,6 +28,8 @@ pub struct HookCall<'a> {
     pub capture: Option<Mode>,
     /// The project the client's environment names.
     pub project: Option<&'a str>,
+    /// Whether sessions are recorded that have no transcript.
+    pub unpersisted: bool,
 }
 
 /// What became of a call.
@@ -108,7 +114,7 @@ fn leave(
     };
     if given.capture == Some(Mode::Off) {
         // Enough for later readings to leave that time of the session out too.
-        return if record.session.is_some() { spool.append(&record) } else { Ok(()) };
+        return if record.session.is_some() { spool.append(&record, false) } else { Ok(()) };
     }
     record.event = given.call.event.map(str::to_owned);
     record.project = given.project.map(str::to_owned);
@@ -127,17 +133,51 @@ fn leave(
             }
         }
     }
-    if !record.read.is_empty() {
-        for seen in &hook.seen {
-            if let Seen::Reply(text) = seen
-                && !text.trim().is_empty()
-            {
-                record.announced.push(digest(&spool.key()?, text));
-            }
-        }
+    // A client may name a transcript that it has not begun, or never will.
+    let absent = !record.read.iter().any(|path| Path::new(path).exists());
+    for seen in &hook.seen {
+        tell(spool, &mut record, seen, absent, given.unpersisted)?;
     }
+    // At a prompt the transcript is perhaps not begun; once the turn is over, there is none.
+    let only_copy =
+        absent && !record.told.is_empty() && (record.read.is_empty() || hook.moment == Moment::Stop);
     record.took = u64::try_from(given.began.elapsed().as_micros()).ok();
-    spool.append(&record)
+    spool.append(&record, only_copy)
+}
+
+/// Puts a message into the record: its words, if the record may be the only copy of them or nothing in them looks like
+/// a secret, else what they are known by.
+fn tell(
+    spool: &Spool,
+    record: &mut SpoolRecord,
+    seen: &Seen<'_>,
+    absent: bool,
+    unpersisted: bool,
+) -> io::Result<()> {
+    let (role, text) = match seen {
+        // The transcript that is there has it, or will.
+        Seen::Prompt(_) if !absent => return Ok(()),
+        Seen::Prompt(text) => (Role::User, text),
+        Seen::Reply(text) => (Role::Assistant, text),
+        _ => return Ok(()),
+    };
+    if text.trim().is_empty() || record.session.is_none() {
+        return Ok(());
+    }
+    let digest = if record.read.is_empty() { None } else { Some(digest(&spool.key()?, text)) };
+    let text = if absent {
+        unpersisted.then(|| {
+            if is_plain(text) { text.to_string() } else { Redactor::shared().text(text).into_owned() }
+        })
+    } else {
+        (text.len() <= LIMIT && is_plain(text)).then(|| text.to_string())
+    };
+    match (text, digest) {
+        (Some(text), digest) => record.told.push(Told { role, text, digest }),
+        (None, Some(digest)) if role == Role::Assistant => record.announced.push(digest),
+        (None, _) => {}
+    }
+    Ok(())
 }
 
 /// Returns what says where the client keeps its files.

@@ -425,6 +425,7 @@ impl<'a> Lines<'a> {
             model: event.model.map(Into::into),
             parent,
             revision: (revision > 0).then_some(revision),
+            evidence: Vec::new(),
             copied_from,
             data: event.data.and_then(|data| RawValue::from_string(data.into_owned()).ok()),
         }

@@ -9,10 +9,12 @@ mod kept;
 mod memory;
 mod recognise;
 mod record;
+mod told;
 
 pub(crate) use heard::Heard;
 pub(crate) use kept::{Kept, Watch};
 pub(crate) use recognise::choose;
+pub(crate) use told::Telling;
 
 use crate::capture::Judge;
 use crate::redact::Redactor;

@@ -1,9 +1,11 @@
 //! What hooks leave for the drain: one file that any number of hooks append to, a record each.
 //!
 //! A hook opens no store. It appends one line to `spool/current` with one `write` under a shared lock; the drain
-//! takes the exclusive lock only to rename the file, and empties what it renamed. A record names the transcript and
-//! holds no text of the session: of a message that was announced, a keyed digest.
+//! takes the exclusive lock only to rename the file, and empties what it renamed. A record names the transcript. Of
+//! what was said it holds the last message, or its keyed digest, and everything where there is no transcript; secrets
+//! are taken out before.
 
+use scrollback_core::Role;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::fs::{self, DirBuilder, File};
@@ -58,6 +60,21 @@ pub struct SpoolRecord {
     /// Messages that the transcript has or will have: their keyed digests, in lower-case hexadecimal.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub announced: Vec<String>,
+    /// Messages that the transcript may never have.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub told: Vec<Told>,
+}
+
+/// A message as the client told it to its hook. There is no secret in it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Told {
+    /// Whose.
+    pub role: Role,
+    /// The words.
+    pub text: String,
+    /// The keyed digest of the words as they were, if a transcript was named that may have them.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub digest: Option<String>,
 }
 
 /// The spool of a data directory.
@@ -72,9 +89,9 @@ impl Spool {
         Self { folder: data.join("spool") }
     }
 
-    /// Appends a record with one write. It is not synced: what it names is the record, and a later hook or `tail` reads
-    /// that without it.
-    pub fn append(&self, record: &SpoolRecord) -> io::Result<()> {
+    /// Appends a record with one write. It is synced only if it is the only copy: what a record names, a later hook or
+    /// `tail` reads without it.
+    pub fn append(&self, record: &SpoolRecord, only_copy: bool) -> io::Result<()> {
         // A line that a full disk cut short is ended by the next record's first byte.
         let mut line = vec![b'\n'];
         serde_json::to_writer(&mut line, record)?;
@@ -83,7 +100,8 @@ impl Spool {
             let mut file = self.open()?;
             file.lock_shared()?;
             if self.is_current(&file)? {
-                return file.write_all(&line);
+                file.write_all(&line)?;
+                return if only_copy { file.sync_data() } else { Ok(()) };
             }
         }
     }

@@ -2,6 +2,7 @@
 
 use crate::changes::Change;
 use crate::home::{self, Standing};
+use crate::told::HOOK;
 use crate::write::{gen_rank, int};
 use crate::{Put, StoreError, Stored, Writer, words};
 use rusqlite::{OptionalExtension as _, params};
@@ -16,6 +17,14 @@ impl Writer<'_> {
         let coming = self.standing(put, session)?;
         let held = home::held(&self.store.conn, put.event.id)?;
         let Some(held) = held else {
+            let told = put.claim.source == HOOK;
+            if told && self.is_alias(put.event.id)? {
+                return Ok(Stored::Held);
+            }
+            if !told && coming.own && self.known.told && self.meet_twin(put, client, &coming)? {
+                self.known.put(put.event.id, session);
+                return Ok(Stored::Replaced);
+            }
             self.insert(put, client, &coming)?;
             self.known.put(put.event.id, session);
             return Ok(Stored::New);
@@ -244,6 +253,9 @@ impl Writer<'_> {
                 project,
             ])?;
         let row = self.store.conn.last_insert_rowid();
+        if put.claim.source == HOOK {
+            self.remember_told(put, row, at)?;
+        }
         self.touch(at.session, at.at);
         if let (Some(text), Some(doc)) = (&text, doc) {
             let project = project.map_or_else(|| self.project_of(at.session), |project| Ok(Some(project)))?;
@@ -258,7 +270,7 @@ impl Writer<'_> {
         if self.known.waiting { self.adopt_pending(client, event.id, at.session) } else { Ok(()) }
     }
 
-    fn replace_body(&mut self, put: &Put<'_>, row: i64, revisions: i64) -> Result<(), StoreError> {
+    pub(crate) fn replace_body(&mut self, put: &Put<'_>, row: i64, revisions: i64) -> Result<(), StoreError> {
         let cells = self.cells(put)?;
         self.store
             .conn

@@ -7,6 +7,7 @@ use scrollback_core::EventId;
 use std::collections::HashMap;
 
 /// What is known in the transaction at hand.
+#[expect(clippy::struct_excessive_bools, reason = "each says whether a table has any row")]
 pub(crate) struct Known {
     /// Whether anything waits for an event that is not held.
     pub(crate) waiting: bool,
@@ -14,6 +15,10 @@ pub(crate) struct Known {
     pub(crate) taken_back: bool,
     /// Whether a source's records took back events by counting from where they stand.
     pub(crate) rewound: bool,
+    /// Whether hooks told messages that no transcript has said yet.
+    pub(crate) told: bool,
+    /// Whether any event has had another id.
+    pub(crate) aliases: bool,
     /// The projects of sessions.
     projects: HashMap<i64, Option<i64>>,
     /// The event that was put last, and its home.
@@ -25,15 +30,26 @@ pub(crate) struct Known {
 impl Known {
     /// Looks at the store as it is when a transaction begins.
     pub(crate) fn of(store: &Store) -> Result<Self, StoreError> {
-        let (waiting, taken_back, rewound) = store
+        let (waiting, taken_back, rewound, told, aliases) = store
             .conn
             .prepare_cached(
                 "SELECT EXISTS (SELECT 1 FROM pending) OR EXISTS (SELECT 1 FROM held_fact WHERE session IS NULL),
                  EXISTS (SELECT 1 FROM withdrawal) OR EXISTS (SELECT 1 FROM withdrawn_event),
-                 EXISTS (SELECT 1 FROM rewound)",
+                 EXISTS (SELECT 1 FROM rewound), EXISTS (SELECT 1 FROM told), EXISTS (SELECT 1 FROM alias)",
             )?
-            .query_row([], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)))?;
-        Ok(Self { waiting, taken_back, rewound, projects: HashMap::new(), last_put: None, last_usage: None })
+            .query_row([], |row| {
+                Ok((row.get(0)?, row.get(1)?, row.get(2)?, row.get(3)?, row.get(4)?))
+            })?;
+        Ok(Self {
+            waiting,
+            taken_back,
+            rewound,
+            told,
+            aliases,
+            projects: HashMap::new(),
+            last_put: None,
+            last_usage: None,
+        })
     }
 
     /// Remembers in which session an event that was put lies.

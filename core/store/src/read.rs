@@ -1,5 +1,6 @@
 //! Reading events back, in the order of their session, with what is computed then: place, turn, pairing.
 
+use crate::told::HOOK;
 use crate::{SessionRow, Store, StoreError};
 use rusqlite::{OptionalExtension as _, Row};
 use scrollback_core::{
@@ -190,14 +191,19 @@ impl Store {
         Ok(events)
     }
 
-    /// Returns the session and the event of that id, if it is held.
+    /// Returns the session and the event of that id, if it is held; one whose id was that before has another now.
     pub fn event(&self, id: EventId) -> Result<Option<(SessionRow, StoredEvent)>, StoreError> {
         let session: Option<i64> = self
             .conn
             .prepare_cached("SELECT session FROM event WHERE uuid = ?1")?
             .query_row([id.as_bytes().as_slice()], |row| row.get(0))
             .optional()?;
-        let Some(session) = session else { return Ok(None) };
+        let Some(session) = session else {
+            return match self.alias(id)? {
+                Some(now) => self.event(now),
+                None => Ok(None),
+            };
+        };
         let session = self.session_row(session)?;
         let only = HashSet::from([id]);
         let picked = Picked { withdrawn: true, only: Some(&only), ..Picked::ALL };
@@ -216,7 +222,10 @@ impl Store {
         };
         Ok(self
             .conn
-            .prepare_cached("SELECT uuid FROM event WHERE uuid BETWEEN ?1 AND ?2 ORDER BY uuid LIMIT 10")?
+            .prepare_cached(
+                "SELECT uuid FROM event WHERE uuid BETWEEN ?1 AND ?2
+                 UNION SELECT uuid FROM alias WHERE uuid BETWEEN ?1 AND ?2 ORDER BY uuid LIMIT 10",
+            )?
             .query_map([bound('0'), bound('f')], |row| uuid(row, 0))?
             .collect::<Result<_, _>>()?)
     }
@@ -357,6 +366,7 @@ impl Store {
             model: row.get(3)?,
             parent,
             revision: u64::try_from(revision).ok().filter(|n| *n > 0),
+            evidence: if row.get::<_, i64>(19)? == HOOK { vec!["hook".to_owned()] } else { Vec::new() },
             copied_from: origin.filter(|origin| !own && *origin != session.line.session),
             data: more.data,
         };

@@ -88,6 +88,14 @@ impl Client {
         }
     }
 
+    /// Returns the arguments for a prompt in print mode to a session of which the client keeps nothing.
+    pub(crate) fn unpersisted(self, prompt: &str) -> Vec<OsString> {
+        match self {
+            Self::ClaudeCode => claude_code::unpersisted(prompt),
+            Self::Codex => codex::unpersisted(prompt),
+        }
+    }
+
     /// Returns the arguments, before all others, that have hooks run which nobody reviewed: a review is a person's.
     pub(crate) fn unreviewed(self) -> &'static [&'static str] {
         match self {

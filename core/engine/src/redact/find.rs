@@ -5,7 +5,7 @@ use super::view;
 use aho_corasick::{AhoCorasick, Input, MatchKind, Span, packed};
 
 /// An escaped ASCII character: a literal may stand behind it.
-const ESCAPE: &str = "\\u00";
+pub(super) const ESCAPE: &str = "\\u00";
 /// How many literals are looked for at once: with more, vector instructions stop at every other word, and with
 /// fewer there are more rounds. Those of three bytes stop them more often than longer ones.
 const AT_ONCE: [usize; 2] = [20, 32];

@@ -129,6 +129,17 @@ fn examples_alone_and_in_prose() {
 }
 
 #[test]
+fn what_is_plain_stays_as_it_is_and_a_secret_is_not() {
+    for rule in RULES {
+        assert!(!is_plain(rule.yes), "{}", rule.name);
+    }
+    for text in ["", "Add a test.", "größe \\u0041", "sk-", "the token is here"] {
+        assert!(!is_plain(text) || redactor().text(text) == text, "{text}");
+    }
+    assert!(is_plain("Please add a test for the parser, and run cargo test."));
+}
+
+#[test]
 fn examples_in_json_of_every_writing() {
     let redactor = redactor();
     for rule in RULES {

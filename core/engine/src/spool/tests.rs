@@ -22,14 +22,14 @@ fn what_was_left_is_taken_once() {
     let spool = Spool::of(data.path());
     assert!(!spool.has_some());
     assert!(sessions(&spool.take().unwrap()).is_empty());
-    spool.append(&record("a")).unwrap();
-    spool.append(&record("b")).unwrap();
+    spool.append(&record("a"), false).unwrap();
+    spool.append(&record("b"), false).unwrap();
     assert!(spool.has_some());
     let batch = spool.take().unwrap();
     assert_eq!(sessions(&batch), ["a", "b"]);
     // A drain that dies leaves what it took to the next, before what came since.
     drop(batch);
-    spool.append(&record("c")).unwrap();
+    spool.append(&record("c"), false).unwrap();
     let batch = spool.take().unwrap();
     assert_eq!(sessions(&batch), ["a", "b", "c"]);
     batch.done().unwrap();
@@ -40,11 +40,11 @@ fn what_was_left_is_taken_once() {
 fn a_line_cut_short_costs_itself() {
     let data = TempDir::new().unwrap();
     let spool = Spool::of(data.path());
-    spool.append(&record("a")).unwrap();
+    spool.append(&record("a"), false).unwrap();
     let mut file = File::options().append(true).open(spool.current()).unwrap();
     file.seek(io::SeekFrom::End(0)).unwrap();
     file.write_all(b"\n{\"v\":1,\"client\":\"ac").unwrap();
-    spool.append(&record("b")).unwrap();
+    spool.append(&record("b"), false).unwrap();
     file.write_all(b"\n{\"v\":99,\"client\":\"acme\",\"at\":0}\n").unwrap();
     let batch = spool.take().unwrap();
     assert_eq!((sessions(&batch), batch.damaged, batch.newer), (vec!["a", "b"], 1, 1));
@@ -62,7 +62,7 @@ fn any_number_of_hooks_append_while_drains_take() {
                 let spool = spool.clone();
                 scope.spawn(move || {
                     for n in 0..EACH {
-                        spool.append(&record(&format!("{hook}-{n}"))).unwrap();
+                        spool.append(&record(&format!("{hook}-{n}")), false).unwrap();
                     }
                 })
             })
@@ -102,7 +102,7 @@ fn the_key_is_made_once_and_nobody_else_reads_it() {
         assert_eq!(left, 1, "the key, and nothing it was made of");
     }
     spool.key().unwrap();
-    spool.append(&record("a")).unwrap();
+    spool.append(&record("a"), false).unwrap();
     let mode = |path: &Path| fs::metadata(path).unwrap().permissions().mode() & 0o777;
     assert_eq!(mode(&spool.folder), 0o700);
     for file in ["key", "current"] {

@@ -109,6 +109,7 @@ fn call(world: &World, payload: &[u8], off: bool) -> Hooked {
         began: Instant::now(),
         capture: off.then_some(Mode::Off),
         project: None,
+        unpersisted: true,
     };
     hook(world, &registry(), &world.root().join("data"), &given)
 }
@@ -126,7 +127,8 @@ fn try_drain(world: &World, patience: Patience) -> Result<DrainReport, DrainErro
     let registry = registry();
     let mut store = Store::open(&world.root().join("data/store.db"), Access::Write)?;
     let options = TailOptions::default();
-    let draining = Draining { env: world, registry: &registry, options: &options, patience };
+    let draining =
+        Draining { env: world, registry: &registry, options: &options, patience, unpersisted: true };
     draining.run(&mut store, &spool(world))
 }
 
@@ -175,11 +177,39 @@ fn a_message_that_was_announced_is_waited_for() {
         drained(&world, Patience::LONG)
     });
     assert_eq!((report.stored, report.came, report.missing), (2, 1, 0), "{report:?}");
-    // One that never comes is not waited for for ever, and nothing is made up for it.
-    recorded(&world, &payload("stop", "s", Some(&path), Some("Never written.")));
-    let report = drained(&world, Patience { announced: Duration::from_millis(60), ..Patience::LONG });
-    assert_eq!((report.stored, report.came, report.missing), (0, 0, 1), "{report:?}");
-    assert_eq!(events(&world), 2);
+    // One that does not come is not waited for for ever: the hook's word is all there is.
+    recorded(&world, &payload("stop", "s", Some(&path), Some("Written late.")));
+    let short = Patience { announced: Duration::from_millis(60), ..Patience::LONG };
+    let report = drained(&world, short);
+    let counts = (report.stored, report.came, report.missing, report.told);
+    assert_eq!(counts, (0, 0, 1, 1), "{report:?}");
+    let row = |store: &Store| store.find_session(None, "s").unwrap().remove(0);
+    let last = |world: &World| {
+        let store = world.store();
+        store.events(&row(&store), &Picked::ALL).unwrap().pop().unwrap().line
+    };
+    let told = last(&world);
+    assert_eq!((told.body.text(), told.evidence.len()), ("Written late.", 1));
+    // Then it comes after all: one event, the transcript's, which the other's id leads to.
+    let late = serde_json::json!({"id": "3", "session": "s", "role": "assistant", "text": " Written late.\n",
+        "at": told.at.unwrap().to_string()});
+    world.append("a.jsonl", format!("{late}\n"));
+    assert_eq!(world.tail().replaced, 1);
+    let now = last(&world);
+    assert_eq!((now.body.text(), now.evidence.len(), events(&world)), (" Written late.\n", 0, 3));
+    assert_ne!(now.id, told.id);
+    let (_, found) = world.store().event(told.id).unwrap().unwrap();
+    assert_eq!(found.line.id, now.id);
+    assert_eq!(world.store().find_event(&told.id.to_string()[..12]).unwrap(), [told.id]);
+    // A payload that names another session's transcript makes up nothing.
+    recorded(&world, &payload("stop", "parent", Some(&path), Some("Of whom?")));
+    let report = drained(&world, short);
+    assert_eq!((report.missing, report.told, events(&world)), (1, 0, 3), "{report:?}");
+    // Whose secret may be in it is known by its digest alone, and not made up.
+    recorded(&world, &payload("stop", "s", Some(&path), Some("The password: Tr0ub4dor&3x9")));
+    assert!(!fs::read_to_string(world.root().join("data/spool/current")).unwrap().contains("Tr0ub4dor"));
+    let report = drained(&world, short);
+    assert_eq!((report.missing, report.told, events(&world)), (1, 0, 3), "{report:?}");
 }
 
 #[test]
@@ -276,6 +306,7 @@ fn rubbish_leaves_nothing_and_fails_nobody() {
         began: Instant::now(),
         capture: None,
         project: None,
+        unpersisted: true,
     };
     let done = hook(&world, &registry(), &world.root().join("data"), &of_nobody);
     assert!(!done.ring && done.reply == Reply::default(), "{done:?}");

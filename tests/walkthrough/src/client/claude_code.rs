@@ -45,6 +45,10 @@ pub(super) fn environment(base: &str, temporary: &Path) -> Vec<(&'static str, St
     ]
 }
 
+pub(super) fn unpersisted(prompt: &str) -> Vec<OsString> {
+    vec!["-p".into(), "--no-session-persistence".into(), prompt.into()]
+}
+
 pub(super) fn print(to: To, prompt: &str) -> Vec<OsString> {
     let mut args: Vec<OsString> = vec!["-p".into()];
     match to {

@@ -52,6 +52,10 @@ pub(super) fn environment() -> Vec<(&'static str, String)> {
     vec![("WALKTHROUGH_KEY", "made-up".to_owned())]
 }
 
+pub(super) fn unpersisted(prompt: &str) -> Vec<OsString> {
+    vec!["exec".into(), "--skip-git-repo-check".into(), "--ephemeral".into(), prompt.into()]
+}
+
 pub(super) fn print(to: To, last: Option<&str>, prompt: &str) -> Vec<OsString> {
     let mut args: Vec<OsString> = vec!["exec".into(), "--skip-git-repo-check".into()];
     match to {

@@ -18,6 +18,7 @@ pub(super) const SCENARIOS: &[(&str, bool, Play)] = &[
     ("slow", false, slow),
     ("killed", false, killed),
     ("projects", false, projects),
+    ("unpersisted", false, unpersisted),
 ];
 
 /// Returns the name of a client's shell.
@@ -47,6 +48,18 @@ pub(super) fn greeting_after(client: Client, prompt: Event, at: usize) -> Vec<Ev
 fn plain(on: &Sandbox) -> Result<Vec<Session>> {
     on.prompt(To::New, "Say something. [[plain]]")?;
     Ok(vec![Session::new(vec![user("Say something. [[plain]]"), assistant("A plain answer.")])])
+}
+
+/// A session of which the client keeps nothing: only its hooks tell of it, what was asked and what was answered.
+fn unpersisted(on: &Sandbox) -> Result<Vec<Session>> {
+    let ran = on.run(&on.client.unpersisted("Greet me. [[shell]]"))?;
+    ensure!(ran.code == Some(0), "the client left with {:?}\n{}", ran.code, ran.stderr);
+    ensure!(on.transcripts()?.is_empty(), "the client kept a transcript");
+    if !on.has_hooks() {
+        return Ok(Vec::new());
+    }
+    let events = vec![user("Greet me. [[shell]]"), assistant("The shell greeted.")];
+    Ok(vec![Session::new(events).responses(0)])
 }
 
 fn shell(on: &Sandbox) -> Result<Vec<Session>> {
