@@ -35,7 +35,7 @@ fn compiled() -> Vec<String> {
 }
 
 /// Says whether `part` stands in `whole`, line after line, however far indented.
-fn holds(whole: &str, part: &str) -> bool {
+pub(crate) fn holds(whole: &str, part: &str) -> bool {
     let lines = |text: &str| -> Vec<String> {
         text.lines().map(|line| line.trim().to_owned()).filter(|line| !line.is_empty()).collect()
     };

@@ -9,6 +9,7 @@ mod docs;
 mod fallback;
 mod follow;
 mod guide;
+mod hooked;
 mod hooks;
 mod ids;
 mod injected;
