@@ -59,14 +59,15 @@ fn drained(registry: &Registry, data: &Path) -> Result<()> {
     Ok(())
 }
 
-/// Does what a drain that did not run left undone, without waiting for anything.
-pub(crate) fn catch_up(registry: &Registry, settings: &Settings) -> Result<()> {
+/// Does what a drain that did not run left undone, without waiting for anything; `who` is the command, for the log.
+pub(crate) fn catch_up(registry: &Registry, settings: &Settings, who: &str) -> Result<()> {
     let data = &settings.data;
     if Spool::of(data).has_some()
+        && !drain::runs(data)
         && let Some(_lock) = drain::lock(data)?
     {
         let report = empty(registry, settings, data, Patience::NONE)?;
-        log::line(data, World.now(), "tail", &told(&report));
+        log::line(data, World.now(), who, &told(&report));
     }
     Ok(())
 }

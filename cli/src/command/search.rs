@@ -2,6 +2,7 @@
 
 use super::{Run, project};
 use crate::args::{Kind, Search};
+use crate::drain;
 use crate::exit::{Ended, Exit};
 use crate::name::{self, Names};
 use crate::print::{self, Style};
@@ -9,6 +10,7 @@ use crate::snippet::{Snippet, snippet};
 use crate::text;
 use anyhow::Result;
 use scrollback_core::{EventId, Role, Timestamp};
+use scrollback_engine::log;
 use scrollback_store::{Filter, Found, Hit, Kinds, Query, SessionRow, Sort, Store};
 use serde::Serialize;
 use std::collections::HashMap;
@@ -20,6 +22,12 @@ const INDENT: usize = 2;
 
 pub(super) fn run(run: &mut Run<'_>, args: &Search) -> Result<Exit> {
     let query = Query::parse(&args.query.join(" ")).map_err(|error| Ended::usage(error.to_string()))?;
+    if run.settings.store().exists()
+        && let Err(error) = drain::catch_up(run.registry, run.settings, "search")
+    {
+        // What is in the store is searched all the same.
+        log::line(&run.settings.data, run.env.now(), "search", &format!("{error:#}"));
+    }
     let store = run.store()?;
     let session = match &args.filters.session {
         Some(name) => Some(name::session(&store, &run.clock, name)?.row),

@@ -98,7 +98,7 @@ pub(super) fn run(run: &mut Run<'_>, args: &Tail) -> Result<Exit> {
     }
     if !args.dry_run {
         drop(store);
-        drain::catch_up(run.registry, run.settings)?;
+        drain::catch_up(run.registry, run.settings, "tail")?;
     }
     drop(lock);
     let refused = run.complain_of_maps()?;

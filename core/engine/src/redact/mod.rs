@@ -12,6 +12,7 @@
 mod find;
 mod gate;
 mod pem;
+mod plain;
 mod rules;
 mod stream;
 mod view;
@@ -21,6 +22,7 @@ mod tests;
 
 use find::{Finder, Keyword};
 use gate::{MARK, Match};
+pub use plain::is_plain;
 use regex::bytes::{Regex, RegexBuilder};
 use rules::{Before, Gate, RULES, Rule};
 use std::borrow::Cow;
@@ -36,14 +38,6 @@ const BEHIND: usize = 48;
 
 /// How long it is remembered that something was found: what stands within [`BEHIND`] of a literal, escapes and all.
 const NEAR: usize = 128;
-
-/// Says whether nothing in a text announces a secret, so that a [`Redactor`] would leave it as it is. It may say no of a
-/// text without any; it builds nothing.
-pub fn is_plain(text: &str) -> bool {
-    let text = text.as_bytes();
-    let announces = |literal: &str| memchr::memmem::find(text, literal.as_bytes()).is_some();
-    !announces(find::ESCAPE) && !RULES.iter().flat_map(|rule| rule.keywords).any(|literal| announces(literal))
-}
 
 /// Finds secrets and replaces them. Built once and shared.
 #[derive(Debug)]

@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 use super::opened::Opened;
 use super::parse::Loops;
 use super::tail::{First, allowed};
-use super::{arg, follow, rows};
+use super::{arg, follow, hook, rows};
 use crate::place::Place;
 use crate::run::Output;
 use crate::table::Table;
@@ -64,6 +64,7 @@ pub(crate) fn run(place: &Place, table: &mut Table) -> Result<()> {
             json!({"peak": peak}),
         );
     }
+    hook::instructions(place, table);
     again(place, table)?;
     let lines = 10;
     // Fails by itself where a line is not read, or read twice.

@@ -3,6 +3,7 @@
 mod again;
 mod check;
 mod follow;
+mod hook;
 mod opened;
 mod parse;
 mod peers;
@@ -44,7 +45,8 @@ pub(crate) struct Options {
     /// counts. Fails where one does not hold.
     #[arg(long, conflicts_with_all = ["mb", "events", "only", "write"])]
     check: bool,
-    /// Replace the table in this page, between `<!-- measured MB -->` (what `--mb` says) and `<!-- /measured -->`.
+    /// Replace the table in this page, between `<!-- measured MB -->` (what `--mb` says; `hook` with `--only hook`) and
+    /// `<!-- /measured -->`.
     #[arg(long, value_name = "PAGE")]
     write: Option<PathBuf>,
     /// Print the table in Markdown as well.
@@ -66,6 +68,8 @@ enum Part {
     Again,
     /// From a line to a hit.
     Follow,
+    /// The hook, alone and a dozen at once.
+    Hook,
     /// Searches in a large store.
     Search,
     /// Other programs on the same files.
@@ -101,6 +105,8 @@ fn parts(options: &Options, place: &Place, table: &mut Table) -> Result<bool> {
             Part::Again => again::rows(place, table),
             Part::Follow => search::Large::held(&mut large, place, options.events)
                 .and_then(|large| follow::rows(place, large, table)),
+            Part::Hook => search::Large::held(&mut large, place, options.events)
+                .and_then(|large| hook::rows(place, large, table)),
             Part::Search => search::Large::held(&mut large, place, options.events)
                 .and_then(|large| search::rows(place, large, table)),
             Part::Peers => peers::rows(place, &both, table),
@@ -124,7 +130,8 @@ fn print(options: &Options, machine: &Machine, table: &Table) -> Result<()> {
     }
     if let Some(path) = &options.write {
         let page = fs::read_to_string(path).with_context(|| path.display().to_string())?;
-        let begin = format!("<!-- measured {} -->", options.mb);
+        let which = if options.only == [Part::Hook] { "hook".to_owned() } else { options.mb.to_string() };
+        let begin = format!("<!-- measured {which} -->");
         let table = format!("\n{}\n\n{}\n", machine.text(), table.markdown());
         let page = replaced(&page, &begin, &table)
             .with_context(|| format!("{}: no line {begin} and no line {END} behind it", path.display()))?;

@@ -15,7 +15,7 @@ impl Session {
     }
 
     /// Returns the session's id.
-    fn id(&self) -> String {
+    pub(crate) fn id(&self) -> String {
         format!("00000000-0000-4000-8000-{:012x}", self.number)
     }
 
@@ -41,6 +41,23 @@ impl Session {
             return self.line(n, &format!("\"type\":\"message\",{content}"));
         }
         self.line(n, &format!("\"type\":\"user\",\"message\":{{\"role\":\"user\",\"content\":{text}}}"))
+    }
+
+    /// Returns a whole line: the `n`-th message of the session, from the agent.
+    pub(crate) fn reply(&self, n: u64, text: &str) -> String {
+        let text = serde_json::Value::from(text);
+        if self.codex {
+            let content =
+                format!("\"role\":\"assistant\",\"content\":[{{\"type\":\"output_text\",\"text\":{text}}}]");
+            return self.line(n, &format!("\"type\":\"message\",{content}"));
+        }
+        self.line(
+            n,
+            &format!(
+                "\"type\":\"assistant\",\"message\":{{\"role\":\"assistant\",\"id\":\"msg_{n}\",\"type\":\"message\",\
+                 \"content\":[{{\"type\":\"text\",\"text\":{text}}}]}}"
+            ),
+        )
     }
 
     /// Returns a whole line: a call of a shell with that command.

@@ -1,0 +1,3 @@
+//! The program that does nothing: what starting any program costs.
+
+fn main() {}
