@@ -60,7 +60,11 @@ pub(super) fn print(to: To, last: Option<&str>, prompt: &str) -> Vec<OsString> {
     let mut args: Vec<OsString> = vec!["exec".into(), "--skip-git-repo-check".into()];
     match to {
         To::New => {}
-        To::Last => args.extend(["resume".into(), "--last".into()]),
+        // The last session is the last that its database knows: one that was killed at once is not in there yet.
+        To::Last => {
+            args.push("resume".into());
+            args.push(last.map_or_else(|| "--last".into(), OsString::from));
+        }
         To::Fork => {
             args.push("fork".into());
             args.extend(last.map(OsString::from));

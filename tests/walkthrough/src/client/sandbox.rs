@@ -210,7 +210,7 @@ impl Sandbox {
 
     /// Gives a prompt in print mode, and wants it to go well.
     pub(crate) fn prompt(&self, to: To, prompt: &str) -> Result<Ran> {
-        let last = if matches!(to, To::Fork) { Some(self.last_session()?) } else { None };
+        let last = if matches!(to, To::New) { None } else { Some(self.last_session()?) };
         let ran = self.run(&self.client.print(to, last.as_deref(), prompt))?;
         if ran.code != Some(0) {
             bail!("the client left with {:?}\n{}\n{}", ran.code, ran.stdout, ran.stderr);

@@ -53,8 +53,7 @@ fn compact(on: &Sandbox) -> Result<Vec<Session>> {
     let terminal = Terminal::start(on)?;
     terminal.see(READY)?;
     terminal.ask("Greet me. [[shell]]", "The shell greeted.")?;
-    terminal.enter("/compact")?;
-    terminal.see("compacted")?;
+    terminal.ask("/compact", "compacted")?;
     terminal.ask("Say something. [[plain]]", "A plain answer.")?;
     terminal.enter("/quit")?;
     terminal.gone()?;
